@@ -1,0 +1,89 @@
+/* A machine described in a file: what the simulator simulates. */
+#ifndef FM_CORE_DESCRIPTION_H
+#define FM_CORE_DESCRIPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/machine.h"
+
+enum fm_holds { FM_HOLDS_DATA, FM_HOLDS_INSTRUCTIONS, FM_HOLDS_BOTH };
+enum fm_index { FM_INDEX_VIRTUAL, FM_INDEX_PHYSICAL, FM_INDEX_HASHED };
+enum fm_replacement {
+    FM_REPLACE_LRU,
+    FM_REPLACE_TREE_PLRU,
+    FM_REPLACE_BIT_PLRU,
+    FM_REPLACE_FIFO,
+    FM_REPLACE_RANDOM,
+    FM_REPLACE_SRRIP
+};
+enum fm_write_policy { FM_WRITE_BACK, FM_WRITE_THROUGH };
+enum fm_inclusion { FM_INCLUSION_NONE, FM_INCLUSION_INCLUSIVE, FM_INCLUSION_EXCLUSIVE };
+enum fm_mapping { FM_MAPPING_CONTIGUOUS, FM_MAPPING_RANDOM };
+
+/* Bits of fm_description.prefetch. */
+enum fm_prefetch {
+    FM_PREFETCH_NEXT_LINE = 1,
+    FM_PREFETCH_ADJACENT_LINE = 2,
+    FM_PREFETCH_STRIDE = 4,
+    FM_PREFETCH_REGION = 8
+};
+
+#define FM_DESCRIBED_CACHES 12
+#define FM_DESCRIBED_TLBS 8
+#define FM_PAGE_SIZES 4
+#define FM_NAME_TEXT 24
+
+struct fm_cache_description {
+    char name[FM_NAME_TEXT];
+    unsigned level;
+    enum fm_holds holds;
+    uint64_t capacity;
+    uint32_t line;
+    uint32_t ways; /* resolved: "full" is capacity / line */
+    double latency;
+    enum fm_index index;
+    enum fm_replacement replacement;
+    enum fm_write_policy write_policy;
+    bool write_allocate;
+    enum fm_inclusion inclusion;
+};
+
+struct fm_tlb_description {
+    char name[FM_NAME_TEXT];
+    unsigned level;
+    enum fm_holds holds;
+    uint32_t entries;
+    uint32_t ways; /* resolved: "full" is entries */
+    double latency;
+    uint64_t page_sizes[FM_PAGE_SIZES];
+    size_t page_size_count;
+};
+
+struct fm_noise_description {
+    double jitter;
+    double spike_probability;
+    double spike_cycles;
+    double pollution;
+    double timer_ns;
+};
+
+struct fm_description {
+    char name[FM_INFO_TEXT];
+    char source[FM_INFO_TEXT];
+    double clock_mhz;
+    double add_latency; /* cycles of an integer add */
+    uint64_t page_size;
+    enum fm_mapping page_mapping;
+    struct fm_cache_description caches[FM_DESCRIBED_CACHES];
+    size_t cache_count;
+    struct fm_tlb_description tlbs[FM_DESCRIBED_TLBS];
+    size_t tlb_count;
+    double walk_latency;
+    double memory_latency;
+    unsigned prefetch; /* bits of enum fm_prefetch */
+    struct fm_noise_description noise;
+};
+
+#endif

@@ -1,0 +1,91 @@
+/* The interface "machine": where a reference string runs. Probes see nothing but this. */
+#ifndef FM_CORE_MACHINE_H
+#define FM_CORE_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/refstring.h"
+
+#define FM_CACHE_LEVELS 6
+#define FM_TLB_LEVELS 3
+
+/* Exact event counts, where the meter can give them (the simulator's own counters). A miss of
+   level i is a reference that was not served by levels 1..i. */
+struct fm_counts {
+    uint64_t references;
+    uint64_t cache_miss[FM_CACHE_LEVELS];
+    uint64_t tlb_miss[FM_TLB_LEVELS];
+    uint64_t walks;
+    uint64_t prefetches;
+    uint64_t writebacks;
+};
+
+/* What the meters read around one timed run. */
+struct fm_sample {
+    double ns;           /* time of the metered references alone, timer overhead taken out */
+    uint64_t references; /* how many there were */
+    bool disturbed;      /* a context switch or stolen time touched it: do not believe it */
+    bool counted;        /* counts are valid */
+    struct fm_counts counts;
+};
+
+/* Dependent chains that touch no memory: they tell the core's cycle time. */
+enum fm_chain { FM_CHAIN_ADD, FM_CHAIN_ROTATE };
+
+struct fm_clock_info {
+    char name[32];        /* "cntvct", "tsc", "clock_gettime", "simulated" */
+    double resolution_ns; /* smallest step seen */
+    double overhead_ns;   /* one pair of readings around nothing */
+};
+
+#define FM_INFO_TEXT 128
+struct fm_machine_info {
+    char kind[16]; /* "native", "simulated", "recorded" */
+    char name[FM_INFO_TEXT];
+    char arch[32];
+    int cpu;               /* the CPU measured on; -1 where that means nothing */
+    size_t page_size;      /* the base page */
+    uint64_t memory_limit; /* the largest arena that may be asked for, in bytes */
+    struct fm_clock_info clock;
+};
+
+struct fm_machine;
+struct fm_environment;
+
+/* Every callback is required unless it says that it may be NULL. Those that return bool return
+   false with err filled; the machine can still be used and must still be closed. */
+struct fm_machine_ops {
+    /* Provide an arena of at least `bytes` on pages of `page_size` bytes (0: the base page), on a
+       fresh placement: other physical pages than the last time, as far as the machine can. The
+       arena before it is gone. UNSUPPORTED if the page size cannot be had, NO_MEMORY if the
+       memory cannot. */
+    bool (*place)(struct fm_machine *machine, size_t bytes, size_t page_size,
+                  struct fm_error *err);
+
+    /* Run the unmetered phases in their place and the one metered phase, which is the last,
+       `repeats` times; one sample each. The string must fit the placed arena. */
+    bool (*run)(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                struct fm_sample *samples, struct fm_error *err);
+
+    /* Time `operations` dependent operations of a kind. */
+    bool (*chain)(struct fm_machine *machine, enum fm_chain kind, uint64_t operations,
+                  struct fm_sample *sample, struct fm_error *err);
+
+    /* Seconds since the machine was opened, in the machine's own time. */
+    double (*elapsed)(struct fm_machine *machine);
+
+    /* Describe the surroundings as they are now: called before and after a survey. */
+    void (*observe)(struct fm_machine *machine, struct fm_environment *environment);
+
+    void (*close)(struct fm_machine *machine);
+};
+
+struct fm_machine {
+    const struct fm_machine_ops *ops;
+    struct fm_machine_info info;
+};
+
+#endif

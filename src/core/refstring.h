@@ -1,0 +1,50 @@
+/* The reference string: which words of an arena are touched, in what order, how often.
+ *
+ * A string is a value. It knows nothing of clocks or of where it runs; the same string gives the
+ * same references on this computer, on a simulated one and in a recording. The room refstring/
+ * builds strings; the machines run them. */
+#ifndef FM_CORE_REFSTRING_H
+#define FM_CORE_REFSTRING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every reference is to an aligned word of this many bytes: room for one pointer of the chain. */
+#define FM_WORD 8u
+
+#define FM_STRING_PHASES 24
+#define FM_STRING_ORDERS 4
+#define FM_STRING_LABEL 160
+
+enum fm_op { FM_OP_LOAD, FM_OP_STORE, FM_OP_FLUSH };
+
+/* One cyclic order over distinct words of the arena. */
+struct fm_order {
+    uint32_t *word; /* offset in the arena, in words of FM_WORD bytes */
+    size_t count;
+};
+
+/* A phase walks an order, or the first `window` words of it, `references` references long; it
+   wraps around as often as that takes. A chained phase follows pointers, so that each load waits
+   for the one before; only a phase over a whole order can be chained. A metered phase is timed,
+   and when a machine repeats it, each repeat goes on where the one before stopped. */
+struct fm_phase {
+    enum fm_op op;
+    unsigned order;
+    size_t window; /* 0: the whole order */
+    uint64_t references;
+    bool chained;
+    bool metered;
+};
+
+struct fm_string {
+    char label[FM_STRING_LABEL]; /* what it is, printable: "swept(bytes=65536,unit=64,…)" */
+    size_t bytes;                /* span in the arena: every word lies below this */
+    struct fm_order orders[FM_STRING_ORDERS];
+    size_t order_count;
+    struct fm_phase phases[FM_STRING_PHASES];
+    size_t phase_count;
+};
+
+#endif
