@@ -1,5 +1,7 @@
 #include "core/rng.h"
 
+__extension__ typedef unsigned __int128 fm_uint128;
+
 /* xoshiro256** (Blackman and Vigna), seeded through splitmix64 as its authors advise. */
 
 uint64_t fm_mix64(uint64_t x)
@@ -38,13 +40,14 @@ uint64_t fm_rng_next(struct fm_rng *rng)
 
 uint64_t fm_rng_below(struct fm_rng *rng, uint64_t bound)
 {
-    /* Values under the threshold would make small results likelier: draw again. */
-    const uint64_t threshold = -bound % bound;
-    uint64_t x;
-    do
-        x = fm_rng_next(rng);
-    while (x < threshold);
-    return x % bound;
+    /* Lemire's multiply-and-shift: a division only in the rare case that could be biased. */
+    fm_uint128 product = (fm_uint128)fm_rng_next(rng) * bound;
+    if ((uint64_t)product < bound) {
+        const uint64_t threshold = -bound % bound;
+        while ((uint64_t)product < threshold)
+            product = (fm_uint128)fm_rng_next(rng) * bound;
+    }
+    return (uint64_t)(product >> 64);
 }
 
 double fm_rng_unit(struct fm_rng *rng)

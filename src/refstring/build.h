@@ -1,0 +1,16 @@
+/* Shared by the builders. */
+#ifndef FM_REFSTRING_BUILD_H
+#define FM_REFSTRING_BUILD_H
+
+#include "core/error.h"
+#include "core/refstring.h"
+
+/* An empty string with one order of `count` words to fill. */
+bool fm_string_begin(struct fm_string *string, size_t bytes, size_t count, struct fm_error *err);
+
+/* A fraction in [0, 1) for each index: multiples of the golden ratio fall evenly into any number
+   of classes, also along any stride of indices. So a choice made by it loads all cache sets alike
+   without knowing how many there are. */
+double fm_golden(uint64_t index);
+
+#endif

@@ -1,0 +1,81 @@
+/* Builders of reference strings: a plan in, an order of references out.
+ *
+ * A builder fills the order and the label; the caller then says how the string is run, by adding
+ * phases (prime, grow, time). All randomness comes from the seed in the plan: the same plan is the
+ * same string everywhere. A builder that fails leaves nothing to free. */
+#ifndef FM_REFSTRING_REFSTRING_H
+#define FM_REFSTRING_REFSTRING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/refstring.h"
+
+/* The swept string: every page is visited once in each sweep, always in the same shuffled order of
+   pages; which unit of the page is touched is shuffled for each page apart. A cache sees each unit
+   once a lap, a TLB sees the same cycle of pages whatever `per_page` is, and no page shows two
+   references close enough together for a prefetcher to learn from. */
+struct fm_swept_plan {
+    size_t bytes;    /* footprint */
+    size_t unit;     /* one word is touched in each unit; divides the page */
+    size_t per_page; /* units touched in each page; 0: all of them */
+    size_t page;
+    uint64_t seed;
+};
+bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
+                     struct fm_error *err);
+
+/* Cooper and Sandoval's cache-only string C(k): page after page in shuffled order, the units of a
+   page in one shuffled order of columns. Quiet for a TLB, but a prefetcher learns it. */
+bool fm_cache_only_string(struct fm_string *string, const struct fm_swept_plan *plan,
+                          struct fm_error *err);
+
+/* All units in one shuffled order: what a random walk does, TLB misses included. */
+bool fm_shuffled_string(struct fm_string *string, const struct fm_swept_plan *plan,
+                        struct fm_error *err);
+
+/* The gap string G(n, k, o): n words, k bytes apart, the last moved on by o bytes. */
+struct fm_gap_plan {
+    unsigned count;
+    size_t stride;
+    size_t offset;
+    uint64_t seed;
+};
+bool fm_gap_string(struct fm_string *string, const struct fm_gap_plan *plan, struct fm_error *err);
+
+/* The companion of a gap string: one word in each page that it touches, at a different place in
+   each page, so that a TLB sees the same pages while no two words can share a cache set. */
+bool fm_gap_control_string(struct fm_string *string, const struct fm_gap_plan *plan, size_t page,
+                           struct fm_error *err);
+
+/* The linesize string L(n, s): in each pair of neighbouring stripes of s bytes one of the two is
+   touched, as many even as odd ones over any run of the footprint. Stripes at least a line wide
+   leave half of the lines of the footprint untouched, narrower ones none. Swept order. */
+struct fm_stripe_plan {
+    size_t bytes;  /* footprint spanned */
+    size_t stripe; /* s; two of them divide the page */
+    size_t page;
+    uint64_t seed;
+};
+bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *plan,
+                      struct fm_error *err);
+
+/* Appends an unmetered walk of `laps` laps over the whole order. */
+void fm_string_prime(struct fm_string *string, unsigned laps);
+
+/* Appends unmetered walks over growing parts of the order, from a half to the whole. What is in
+   the cache already is hit again before more is asked for, so a line that a prefetcher brought
+   along unasked ages and leaves before a wanted one does. */
+void fm_string_grow(struct fm_string *string);
+
+/* Appends the metered, chained walk of that many references. */
+void fm_string_time(struct fm_string *string, uint64_t references);
+
+/* Self-check: words distinct, inside the span, phases in order, exactly one metered and last. */
+bool fm_string_check(const struct fm_string *string, struct fm_error *err);
+
+void fm_string_free(struct fm_string *string);
+
+#endif

@@ -1,0 +1,102 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "refstring/build.h"
+#include "refstring/refstring.h"
+
+bool fm_string_begin(struct fm_string *string, size_t bytes, size_t count, struct fm_error *err)
+{
+    *string = (struct fm_string){.bytes = bytes, .order_count = 1};
+    string->orders[0].count = count;
+    string->orders[0].word = malloc(count * sizeof *string->orders[0].word);
+    if (!string->orders[0].word)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "reference string of %zu words: no memory for it",
+                       count);
+    return true;
+}
+
+double fm_golden(uint64_t index)
+{
+    return (double)((index * 0x9e3779b97f4a7c15u) >> 11) * 0x1.0p-53;
+}
+
+static void add_phase(struct fm_string *string, struct fm_phase phase)
+{
+    if (string->phase_count < FM_STRING_PHASES)
+        string->phases[string->phase_count++] = phase;
+}
+
+void fm_string_prime(struct fm_string *string, unsigned laps)
+{
+    add_phase(string,
+              (struct fm_phase){.references = (uint64_t)laps * string->orders[0].count});
+}
+
+void fm_string_grow(struct fm_string *string)
+{
+    const size_t count = string->orders[0].count;
+    for (size_t eighths = 4; eighths <= 8; eighths++) {
+        const size_t window = count * eighths / 8;
+        if (window > 0)
+            add_phase(string, (struct fm_phase){.window = window, .references = 2 * window});
+    }
+}
+
+void fm_string_time(struct fm_string *string, uint64_t references)
+{
+    add_phase(string,
+              (struct fm_phase){.references = references, .chained = true, .metered = true});
+}
+
+static bool check_order(const struct fm_string *string, const struct fm_order *order,
+                        struct fm_error *err)
+{
+    const size_t words = (string->bytes + FM_WORD - 1) / FM_WORD;
+    unsigned char *seen = calloc(words / 8 + 1, 1);
+    if (!seen)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "%s: no memory to check it", string->label);
+    bool good = order->count > 0;
+    if (!good)
+        fm_fail(err, FM_ERR_INTERNAL, "%s: an order without words", string->label);
+    for (size_t i = 0; i < order->count && good; i++) {
+        const uint32_t word = order->word[i];
+        if (word >= words)
+            good = fm_fail(err, FM_ERR_INTERNAL, "%s: reference %zu lies outside the arena",
+                           string->label, i);
+        else if (seen[word / 8] & (1u << word % 8))
+            good = fm_fail(err, FM_ERR_INTERNAL, "%s: reference %zu visits a word again",
+                           string->label, i);
+        else
+            seen[word / 8] |= (unsigned char)(1u << word % 8);
+    }
+    free(seen);
+    return good;
+}
+
+bool fm_string_check(const struct fm_string *string, struct fm_error *err)
+{
+    if (string->phase_count == 0 || !string->phases[string->phase_count - 1].metered)
+        return fm_fail(err, FM_ERR_INTERNAL, "%s: the last phase is not metered", string->label);
+    for (size_t i = 0; i < string->phase_count; i++) {
+        const struct fm_phase *phase = &string->phases[i];
+        if (phase->order >= string->order_count ||
+            phase->window > string->orders[phase->order].count)
+            return fm_fail(err, FM_ERR_INTERNAL, "%s: phase %zu has no such order",
+                           string->label, i);
+        if (phase->metered && i + 1 != string->phase_count)
+            return fm_fail(err, FM_ERR_INTERNAL, "%s: phase %zu is metered, but not the last",
+                           string->label, i);
+    }
+    for (size_t i = 0; i < string->order_count; i++)
+        if (!check_order(string, &string->orders[i], err))
+            return false;
+    return true;
+}
+
+void fm_string_free(struct fm_string *string)
+{
+    for (size_t i = 0; i < string->order_count; i++)
+        free(string->orders[i].word);
+    *string = (struct fm_string){0};
+}

@@ -1,0 +1,153 @@
+/* Strings over all pages of a footprint: swept, cache-only, shuffled. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/rng.h"
+#include "refstring/build.h"
+#include "refstring/refstring.h"
+
+/* The pages of a footprint and how many of their units are touched. */
+struct layout {
+    size_t pages;
+    size_t units;         /* in a whole page */
+    size_t touched;       /* units touched in a whole page */
+    size_t last_units;    /* the same for the last page, which may be a part of one */
+    size_t last_touched;
+    size_t count;         /* references in a lap */
+};
+
+static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, struct fm_error *err)
+{
+    if (plan->unit < FM_WORD || plan->unit % FM_WORD || plan->page == 0 ||
+        plan->page % plan->unit || plan->bytes < plan->unit)
+        return fm_fail(err, FM_ERR_INTERNAL,
+                       "a footprint of %zu bytes in units of %zu on pages of %zu does not fit",
+                       plan->bytes, plan->unit, plan->page);
+    layout->pages = (plan->bytes + plan->page - 1) / plan->page;
+    layout->units = plan->page / plan->unit;
+    layout->touched = plan->per_page && plan->per_page < layout->units ? plan->per_page
+                                                                       : layout->units;
+    const size_t rest = plan->bytes - (layout->pages - 1) * plan->page;
+    layout->last_units = rest / plan->unit ? rest / plan->unit : 1;
+    layout->last_touched =
+        (layout->touched * layout->last_units + layout->units - 1) / layout->units;
+    layout->count = (layout->pages - 1) * layout->touched + layout->last_touched;
+    return true;
+}
+
+/* The units touched in one page, in a shuffled order; spaced evenly where not all are. */
+static void choose_columns(struct fm_rng *rng, size_t page, size_t units, size_t touched,
+                           uint32_t *columns)
+{
+    const size_t phase = touched < units ? (size_t)(fm_golden(page) * (double)units) : 0;
+    for (size_t i = 0; i < touched; i++)
+        columns[i] = (uint32_t)((phase + i * units / touched) % units);
+    fm_rng_shuffle(rng, columns, touched);
+}
+
+/* Shuffled page numbers; NULL when memory is out. */
+static uint32_t *shuffled_pages(struct fm_rng *rng, size_t pages)
+{
+    uint32_t *order = malloc(pages * sizeof *order);
+    if (!order)
+        return NULL;
+    for (size_t i = 0; i < pages; i++)
+        order[i] = (uint32_t)i;
+    fm_rng_shuffle(rng, order, pages);
+    return order;
+}
+
+bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
+                     struct fm_error *err)
+{
+    struct layout layout;
+    if (!lay_out(plan, &layout, err) ||
+        !fm_string_begin(string, plan->bytes, layout.count, err))
+        return false;
+    snprintf(string->label, sizeof string->label,
+             "swept(bytes=%zu,unit=%zu,per_page=%zu,page=%zu,seed=%llu)", plan->bytes, plan->unit,
+             layout.touched, plan->page, (unsigned long long)plan->seed);
+
+    struct fm_rng rng;
+    fm_rng_seed(&rng, plan->seed);
+    uint32_t *pages = shuffled_pages(&rng, layout.pages);
+    uint32_t *columns = malloc(layout.pages * layout.touched * sizeof *columns);
+    if (!pages || !columns) {
+        free(pages);
+        free(columns);
+        fm_string_free(string);
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to shuffle %zu pages", layout.pages);
+    }
+    for (size_t page = 0; page < layout.pages; page++) {
+        const bool last = page + 1 == layout.pages;
+        choose_columns(&rng, page, last ? layout.last_units : layout.units,
+                       last ? layout.last_touched : layout.touched,
+                       columns + page * layout.touched);
+    }
+    size_t filled = 0;
+    for (size_t sweep = 0; sweep < layout.touched; sweep++)
+        for (size_t i = 0; i < layout.pages; i++) {
+            const size_t page = pages[i];
+            if (page + 1 == layout.pages && sweep >= layout.last_touched)
+                continue;
+            const size_t unit = page * layout.units + columns[page * layout.touched + sweep];
+            string->orders[0].word[filled++] = (uint32_t)(unit * (plan->unit / FM_WORD));
+        }
+    free(pages);
+    free(columns);
+    return true;
+}
+
+bool fm_cache_only_string(struct fm_string *string, const struct fm_swept_plan *plan,
+                          struct fm_error *err)
+{
+    struct layout layout;
+    if (!lay_out(plan, &layout, err) ||
+        !fm_string_begin(string, plan->bytes, layout.count, err))
+        return false;
+    snprintf(string->label, sizeof string->label,
+             "cache-only(bytes=%zu,unit=%zu,page=%zu,seed=%llu)", plan->bytes, plan->unit,
+             plan->page, (unsigned long long)plan->seed);
+
+    struct fm_rng rng;
+    fm_rng_seed(&rng, plan->seed);
+    uint32_t *pages = shuffled_pages(&rng, layout.pages);
+    uint32_t *columns = shuffled_pages(&rng, layout.units);
+    if (!pages || !columns) {
+        free(pages);
+        free(columns);
+        fm_string_free(string);
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to shuffle %zu pages", layout.pages);
+    }
+    size_t filled = 0;
+    for (size_t i = 0; i < layout.pages; i++)
+        for (size_t c = 0; c < layout.units; c++) {
+            if (pages[i] + 1 == layout.pages && columns[c] >= layout.last_units)
+                continue;
+            const size_t unit = pages[i] * layout.units + columns[c];
+            string->orders[0].word[filled++] = (uint32_t)(unit * (plan->unit / FM_WORD));
+        }
+    string->orders[0].count = filled;
+    free(pages);
+    free(columns);
+    return true;
+}
+
+bool fm_shuffled_string(struct fm_string *string, const struct fm_swept_plan *plan,
+                        struct fm_error *err)
+{
+    struct layout layout;
+    if (!lay_out(plan, &layout, err))
+        return false;
+    const size_t units = plan->bytes / plan->unit;
+    if (!fm_string_begin(string, plan->bytes, units, err))
+        return false;
+    snprintf(string->label, sizeof string->label, "shuffled(bytes=%zu,unit=%zu,seed=%llu)",
+             plan->bytes, plan->unit, (unsigned long long)plan->seed);
+    struct fm_rng rng;
+    fm_rng_seed(&rng, plan->seed);
+    for (size_t i = 0; i < units; i++)
+        string->orders[0].word[i] = (uint32_t)(i * (plan->unit / FM_WORD));
+    fm_rng_shuffle(&rng, string->orders[0].word, units);
+    return true;
+}
