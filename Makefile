@@ -1,0 +1,38 @@
+# A thin layer over Meson, so that two words are enough on a machine that has only git, make and
+# a shell. Everything here can be done with meson and ninja directly.
+
+BUILD ?= build
+SETUP_FLAGS ?=
+FUZZ_SECONDS ?= 60
+
+.PHONY: all deps run test bench accuracy conformance lint fuzz clean
+
+all: deps $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+deps:
+	@tools/install-deps build
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD) $(SETUP_FLAGS)
+
+run: all
+	@$(BUILD)/fathom
+
+test:
+	@tools/install-deps build test
+	@tools/run-tests $(BUILD) $(SETUP_FLAGS)
+
+bench accuracy conformance: all
+	@ninja -C $(BUILD) --quiet $@
+
+lint: $(BUILD)/build.ninja
+	@tools/install-deps build test lint
+	@tools/lint $(BUILD)
+
+fuzz:
+	@tools/install-deps build fuzz
+	@tools/fuzz $(FUZZ_SECONDS)
+
+clean:
+	rm -rf $(BUILD) build-ci build-asan build-fuzz
