@@ -1,0 +1,254 @@
+#include "format/machine_check.h"
+
+#include <string.h>
+
+#include "core/units.h"
+
+/* The simulator keeps a tag for every line. */
+#define LINES_MOST ((uint64_t)1 << 24)
+
+static bool power_of_two(uint64_t x)
+{
+    return x && !(x & (x - 1));
+}
+
+static uint64_t power_below(uint64_t x)
+{
+    uint64_t power = 1;
+    while (power <= x / 2)
+        power *= 2;
+    return power;
+}
+
+/* The nearest divisors of `whole` around `part`, for the end of a message. */
+static uint64_t divisor_below(uint64_t whole, uint64_t part)
+{
+    uint64_t d = part < whole ? part : whole;
+    while (d > 1 && whole % d)
+        d--;
+    return d;
+}
+
+static uint64_t divisor_above(uint64_t whole, uint64_t part)
+{
+    uint64_t d = part;
+    while (d < whole && whole % d)
+        d++;
+    return d < whole ? d : whole;
+}
+
+static bool check_power(struct fm_yaml *yaml, const char *list, size_t i, const char *key,
+                        uint64_t value)
+{
+    if (power_of_two(value))
+        return true;
+    const uint64_t below = power_below(value);
+    return fm_yaml_fail(yaml, list, i, key, "%llu is no power of two; use %llu or %llu",
+                        (unsigned long long)value, (unsigned long long)below,
+                        (unsigned long long)below * 2);
+}
+
+static bool check_ways(struct fm_yaml *yaml, const char *list, size_t i, uint64_t whole,
+                       const char *what, uint32_t *ways)
+{
+    if (*ways == FM_WAYS_FULL)
+        *ways = (uint32_t)whole;
+    if (whole % *ways == 0)
+        return true;
+    return fm_yaml_fail(yaml, list, i, "ways", "%u does not divide the %llu %s; use %llu or %llu",
+                        *ways, (unsigned long long)whole, what,
+                        (unsigned long long)divisor_below(whole, *ways),
+                        (unsigned long long)divisor_above(whole, *ways));
+}
+
+/* One cache by itself. */
+static bool check_cache(struct fm_yaml *yaml, size_t i, struct fm_cache_description *cache,
+                        uint64_t page)
+{
+    char text[FM_SIZE_TEXT];
+    if (!check_power(yaml, "caches", i, "line", cache->line))
+        return false;
+    if (cache->line > page)
+        return fm_yaml_fail(yaml, "caches", i, "line", "%u is above the page of %s; use at most %s",
+                            cache->line, fm_format_size(page, text), text);
+    const uint64_t lines = cache->capacity / cache->line;
+    if (cache->capacity % cache->line)
+        return fm_yaml_fail(yaml, "caches", i, "capacity",
+                            "%llu is no whole number of %u-byte lines; use %llu or %llu",
+                            (unsigned long long)cache->capacity, cache->line,
+                            (unsigned long long)(lines ? lines : 1) * cache->line,
+                            (unsigned long long)((lines ? lines : 1) + 1) * cache->line);
+    if (lines > LINES_MOST)
+        return fm_yaml_fail(yaml, "caches", i, "capacity",
+                            "is too large to simulate; use at most %s",
+                            fm_format_size(LINES_MOST * cache->line, text));
+    if (!check_ways(yaml, "caches", i, lines, "lines of this cache", &cache->ways))
+        return false;
+    if (cache->replacement == FM_REPLACE_TREE_PLRU && !power_of_two(cache->ways))
+        return fm_yaml_fail(yaml, "caches", i, "replacement",
+                            "tree-plru needs a power of two of ways, not %u; use lru or bit-plru",
+                            cache->ways);
+    return true;
+}
+
+static bool same_path(enum fm_holds a, enum fm_holds b)
+{
+    return a == b || a == FM_HOLDS_BOTH || b == FM_HOLDS_BOTH;
+}
+
+/* The cache of the level above `outer` on a path both serve, or NULL. */
+static const struct fm_cache_description *inner_cache(const struct fm_description *d,
+                                                      const struct fm_cache_description *outer,
+                                                      enum fm_holds path)
+{
+    for (size_t i = 0; i < d->cache_count; i++)
+        if (d->caches[i].level + 1 == outer->level && same_path(d->caches[i].holds, path))
+            return &d->caches[i];
+    return NULL;
+}
+
+/* An outer cache against one that it serves. */
+static bool check_pair(struct fm_yaml *yaml, size_t i, const struct fm_cache_description *outer,
+                       const struct fm_cache_description *inner)
+{
+    char text[FM_SIZE_TEXT];
+    if (outer->line < inner->line)
+        return fm_yaml_fail(yaml, "caches", i, "line", "%u is below the %u of %s; use at least %u",
+                            outer->line, inner->line, inner->name, inner->line);
+    if (outer->inclusion == FM_INCLUSION_EXCLUSIVE && outer->line != inner->line)
+        return fm_yaml_fail(yaml, "caches", i, "line",
+                            "an exclusive cache swaps whole lines with %s; use %u", inner->name,
+                            inner->line);
+    if (outer->capacity < inner->capacity)
+        return fm_yaml_fail(yaml, "caches", i, "capacity",
+                            "is below that of %s, which it serves; use at least %s", inner->name,
+                            fm_format_size(inner->capacity, text));
+    if (outer->latency <= inner->latency)
+        return fm_yaml_fail(yaml, "caches", i, "latency",
+                            "%.10g is not above the %.10g of %s; use more", outer->latency,
+                            inner->latency, inner->name);
+    return true;
+}
+
+/* A cache's place among the others. */
+static bool check_level(struct fm_yaml *yaml, const struct fm_description *d, size_t i)
+{
+    const struct fm_cache_description *cache = &d->caches[i];
+    for (size_t j = 0; j < i; j++) {
+        const struct fm_cache_description *other = &d->caches[j];
+        if (strcmp(other->name, cache->name) == 0)
+            return fm_yaml_fail(yaml, "caches", i, "name",
+                                "'%s' is taken by caches[%zu]; use another", cache->name, j);
+        if (other->level == cache->level && same_path(other->holds, cache->holds))
+            return fm_yaml_fail(yaml, "caches", i, "level",
+                                "%s serves level %u already; use level %u, or let one hold data "
+                                "and the other instructions",
+                                other->name, cache->level, cache->level + 1);
+    }
+    if (cache->level == 1)
+        return true;
+    for (enum fm_holds path = FM_HOLDS_DATA; path <= FM_HOLDS_INSTRUCTIONS; path++) {
+        if (!same_path(cache->holds, path))
+            continue;
+        const struct fm_cache_description *inner = inner_cache(d, cache, path);
+        /* The instruction side may be left out below a cache that holds both. */
+        if (!inner && (path == FM_HOLDS_DATA || cache->holds == FM_HOLDS_INSTRUCTIONS))
+            return fm_yaml_fail(yaml, "caches", i, "level",
+                                "there is no level %u for %s; number the levels without a gap",
+                                cache->level - 1, path == FM_HOLDS_DATA ? "data" : "instructions");
+        if (inner && !check_pair(yaml, i, cache, inner))
+            return false;
+    }
+    return true;
+}
+
+static bool check_caches(struct fm_yaml *yaml, struct fm_description *d)
+{
+    bool data = false;
+    for (size_t i = 1; i < d->cache_count; i++)
+        if (d->caches[i].level < d->caches[i - 1].level)
+            return fm_yaml_fail(yaml, "caches", i, "level",
+                                "%u comes after level %u; list the caches from the core outwards",
+                                d->caches[i].level, d->caches[i - 1].level);
+    for (size_t i = 0; i < d->cache_count; i++) {
+        if (!check_cache(yaml, i, &d->caches[i], d->page_size) || !check_level(yaml, d, i))
+            return false;
+        data = data || (d->caches[i].level == 1 && d->caches[i].holds != FM_HOLDS_INSTRUCTIONS);
+        if (d->memory_latency <= d->caches[i].latency)
+            return fm_yaml_fail(yaml, "memory", FM_YAML_NO_INDEX, "latency",
+                                "%.10g is not above the %.10g of %s; use more", d->memory_latency,
+                                d->caches[i].latency, d->caches[i].name);
+    }
+    if (!data)
+        return fm_yaml_fail(yaml, NULL, FM_YAML_NO_INDEX, "caches",
+                            "none is at level 1 and holds data; add one");
+    return true;
+}
+
+static bool share_page_size(const struct fm_tlb_description *a, const struct fm_tlb_description *b)
+{
+    for (size_t i = 0; i < a->page_size_count; i++)
+        for (size_t j = 0; j < b->page_size_count; j++)
+            if (a->page_sizes[i] == b->page_sizes[j])
+                return true;
+    return false;
+}
+
+/* One TLB by itself. */
+static bool check_tlb(struct fm_yaml *yaml, size_t i, struct fm_tlb_description *tlb, uint64_t page)
+{
+    if (!tlb->page_size_count) {
+        tlb->page_sizes[0] = page;
+        tlb->page_size_count = 1;
+    }
+    for (size_t k = 0; k < tlb->page_size_count; k++)
+        if (!check_power(yaml, "tlbs", i, "page_sizes", tlb->page_sizes[k]))
+            return false;
+    return check_ways(yaml, "tlbs", i, tlb->entries, "entries", &tlb->ways);
+}
+
+/* A TLB's place among the others; those for different page sizes do not meet. */
+static bool check_tlb_level(struct fm_yaml *yaml, const struct fm_description *d, size_t i)
+{
+    const struct fm_tlb_description *tlb = &d->tlbs[i];
+    bool inner = tlb->level == 1;
+    for (size_t j = 0; j < i; j++) {
+        const struct fm_tlb_description *other = &d->tlbs[j];
+        if (strcmp(other->name, tlb->name) == 0)
+            return fm_yaml_fail(yaml, "tlbs", i, "name", "'%s' is taken by tlbs[%zu]; use another",
+                                tlb->name, j);
+        if (other->level > tlb->level)
+            return fm_yaml_fail(yaml, "tlbs", i, "level",
+                                "%u comes after level %u; list the TLBs from the core outwards",
+                                tlb->level, other->level);
+        if (!same_path(other->holds, tlb->holds) || !share_page_size(other, tlb))
+            continue;
+        if (other->level == tlb->level)
+            return fm_yaml_fail(yaml, "tlbs", i, "level",
+                                "%s serves level %u and this page size already; use level %u",
+                                other->name, tlb->level, tlb->level + 1);
+        inner = inner || other->level + 1 == tlb->level;
+        if (tlb->entries < other->entries)
+            return fm_yaml_fail(yaml, "tlbs", i, "entries",
+                                "%u is below the %u of %s; use at least %u", tlb->entries,
+                                other->entries, other->name, other->entries);
+    }
+    if (!inner)
+        return fm_yaml_fail(yaml, "tlbs", i, "level",
+                            "there is no level %u for its page sizes; number the levels without a "
+                            "gap",
+                            tlb->level - 1);
+    return true;
+}
+
+bool fm_description_check(struct fm_yaml *yaml, struct fm_description *description)
+{
+    if (!check_power(yaml, NULL, FM_YAML_NO_INDEX, "page_size", description->page_size) ||
+        !check_caches(yaml, description))
+        return false;
+    for (size_t i = 0; i < description->tlb_count; i++)
+        if (!check_tlb(yaml, i, &description->tlbs[i], description->page_size) ||
+            !check_tlb_level(yaml, description, i))
+            return false;
+    return true;
+}
