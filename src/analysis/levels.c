@@ -6,18 +6,19 @@
 #include <string.h>
 
 #include "analysis/isotonic.h"
+#include "analysis/outliers.h"
 #include "analysis/tautstring.h"
 
 /* Half the width of the tube the string is pulled through, in standard errors: of some hundred
    points one or two leave it, and the median fit has already dealt with those. */
 #define TUBE 2.5
 /* Nobody needs levels told apart by less than this relative error, and rounding makes as much. */
-#define FINEST_ERROR 0.002
+#define FINEST_ERROR 0.001
 /* A level that is not at least this much slower than the one before is taken for part of it.
    (Published analyses ask for 1.25.) */
 #define LEAST_CONTRAST 1.15
 /* A plateau's slope must be below this part of the slopes on both sides. */
-#define FLATNESS 0.6
+#define FLATNESS 0.8
 
 struct curve {
     size_t n;
@@ -59,18 +60,21 @@ static double median(double *values, size_t n)
 }
 
 /* The noise that the curve itself shows: how far points lie from the line through their two
-   neighbours, by the median, which knees and outliers do not move. */
+   neighbours, by the median, which outliers do not move. Three points in ascending order may just
+   as well be a bend of the true curve and say nothing; on a noisy plateau five in six triples are
+   not in order, and where fewer than one in five are out of order, those are outliers. */
 static double roughness(const struct curve *curve, double *scratch)
 {
-    if (curve->n < 5)
-        return 0;
+    size_t count = 0;
     for (size_t i = 1; i + 1 < curve->n; i++) {
-        double t = (curve->u[i] - curve->u[i - 1]) / (curve->u[i + 1] - curve->u[i - 1]);
-        double line = (1 - t) * curve->v[i - 1] + t * curve->v[i + 1];
-        double gain = sqrt(1 + t * t + (1 - t) * (1 - t));
-        scratch[i - 1] = fabs(curve->v[i] - line) / gain;
+        const double *u = curve->u + i, *v = curve->v + i;
+        if (v[-1] <= v[0] && v[0] <= v[1])
+            continue;
+        double t = (u[0] - u[-1]) / (u[1] - u[-1]);
+        double line = (1 - t) * v[-1] + t * v[1];
+        scratch[count++] = fabs(v[0] - line) / sqrt(1 + t * t + (1 - t) * (1 - t));
     }
-    return 1.4826 * median(scratch, curve->n - 2);
+    return 5 * count < curve->n ? 0 : 1.4826 * median(scratch, count);
 }
 
 static void load(struct curve *curve, const double *bytes, const double *latency,
@@ -85,6 +89,23 @@ static void load(struct curve *curve, const double *bytes, const double *latency
         double given = relative_error && isfinite(relative_error[i]) ? relative_error[i] : 0;
         curve->error[i] = fmax(given, floor);
     }
+}
+
+/* Leaves only the points that a curve which never falls can have. */
+static bool drop_outliers(struct curve *curve)
+{
+    bool *keep = malloc(curve->n * sizeof *keep);
+    size_t kept = keep ? fm_monotone_subset(curve->v, curve->error, curve->n, TUBE, keep) : 0;
+    for (size_t i = 0, to = 0; kept > 0 && i < curve->n; i++) {
+        if (!keep[i])
+            continue;
+        curve->u[to] = curve->u[i];
+        curve->v[to] = curve->v[i];
+        curve->error[to++] = curve->error[i];
+    }
+    curve->n = kept;
+    free(keep);
+    return kept > 0;
 }
 
 /* A tube around the fit in which only non-decreasing curves fit. */
@@ -263,7 +284,7 @@ size_t fm_read_levels(const double *bytes, const double *latency, const double *
                               .high = room + 5 * n,
                               .knots = knots};
         load(&curve, bytes, latency, relative_error);
-        if (fm_isotonic_median(curve.v, NULL, n, curve.fit))
+        if (drop_outliers(&curve) && fm_isotonic_median(curve.v, NULL, curve.n, curve.fit))
             count = read_levels(&curve, plateaus, room + 6 * n, levels, max);
     }
     free(plateaus);
