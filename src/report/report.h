@@ -1,0 +1,50 @@
+/* Results for people and spreadsheets. Nothing here analyses again: what the findings say is
+ * shown. Writing to `out` may fail; the caller asks ferror. */
+#ifndef FM_REPORT_REPORT_H
+#define FM_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "core/description.h"
+#include "core/error.h"
+#include "core/result.h"
+
+struct fm_look {
+    unsigned width; /* columns */
+    bool unicode;
+    bool colour;
+    bool verbose; /* a sentence for every finding */
+    bool terse;   /* no notes and no warnings */
+};
+
+/* A line about the machine, a table of its levels, then notes and warnings. */
+bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_look *look,
+                     struct fm_error *err);
+
+/* The notes and warnings alone: why values are missing, and what can be done about it. */
+void fm_report_notes(FILE *out, const struct fm_result *result, const struct fm_look *look);
+
+/* A sentence for every finding. */
+void fm_report_sentences(FILE *out, const struct fm_result *result, const struct fm_look *look);
+
+/* One line per finding, quoted as RFC 4180 has it; the heading first when asked for. */
+void fm_report_csv(FILE *out, const struct fm_result *result, bool heading);
+
+/* A curve drawn with logarithmic axes, its steps marked and labelled. */
+bool fm_report_plot(FILE *out, const struct fm_curve *curve, const struct fm_look *look,
+                    struct fm_error *err);
+
+/* The points of a curve, one a line. */
+void fm_report_points(FILE *out, const struct fm_curve *curve);
+
+/* A table of texts, cells row by row; the column `wrapped` takes what width is left over. */
+bool fm_report_list(FILE *out, const char *const *headings, size_t columns,
+                    const char *const *cells, size_t rows, size_t wrapped,
+                    const struct fm_look *look, struct fm_error *err);
+
+/* The data side of a described machine in short, "L1d 32K, L2 256K". Returns text. */
+char *fm_report_caches(const struct fm_description *description, char *text, size_t space);
+
+#endif

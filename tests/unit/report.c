@@ -1,0 +1,332 @@
+/* What people see: tables, CSV, drawn curves, and that nothing from outside steers a terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/report.h"
+#include "report/text.h"
+#include "report/values.h"
+
+static const struct fm_look plain = {.width = 80};
+
+static void measured(struct fm_result *result, const char *property, const char *unit, double value,
+                     double low, double high, double claimed)
+{
+    struct fm_finding *finding = fm_result_finding(result, property, unit);
+    assert_non_null(finding);
+    finding->status = FM_MEASURED;
+    finding->value = fm_number(value);
+    finding->low = fm_number(low);
+    finding->high = fm_number(high);
+    finding->confidence = 0.99;
+    strcpy(finding->method, "swept");
+    fm_list_add(finding->witnesses[0], sizeof finding->witnesses[0], FM_LIST, "clock");
+    if (claimed > 0) {
+        finding->claimed = fm_number(claimed);
+        strcpy(finding->claimed_by, "sysfs");
+    }
+}
+
+static void undetermined(struct fm_result *result, const char *property, const char *note)
+{
+    struct fm_finding *finding = fm_result_finding(result, property, "");
+    assert_non_null(finding);
+    strcpy(finding->note, note);
+}
+
+static int make_result(void **state)
+{
+    struct fm_result *result = calloc(1, sizeof *result);
+    fm_result_init(result);
+    strcpy(result->machine.kind, "native");
+    strcpy(result->machine.name, "Test\033[31m CPU\x9b \xc3\xa9");
+    strcpy(result->machine.arch, "aarch64");
+    measured(result, "cpu.cycle_time", "ns", 0.4, 0.4, 0.4, 0);
+    measured(result, "l1d.capacity", "B", 65536, 65536, 65536, 65536);
+    measured(result, "l1d.line", "B", 64, 64, 64, 64);
+    measured(result, "l1d.ways", "", 4, 4, 4, 0);
+    measured(result, "l1d.latency", "ns", 1.538, 1.53, 1.54, 0);
+    measured(result, "l1d.latency_cycles", "cycles", 4, 4, 4, 0);
+    measured(result, "l2.capacity", "B", 716800, 655360, 778240, 1048576);
+    measured(result, "l2.latency", "ns", 11.25, 11, 11.5, 0);
+    undetermined(result, "l2.line", "the two orders disagree");
+    undetermined(result, "l2.ways", "the two orders disagree");
+    measured(result, "memory.latency", "ns", 131.7, 130, 133, 0);
+    fm_result_warn(result, "noisy", "run it again on a quiet machine, with nothing else going on",
+                   "every third sample was disturbed by something, \x1b]0;which\x07 should not be");
+    *state = result;
+    return 0;
+}
+
+static int free_result(void **state)
+{
+    fm_result_free(*state);
+    free(*state);
+    return 0;
+}
+
+typedef void writer(FILE *out, const struct fm_result *result);
+
+static char *written(writer *write, const struct fm_result *result)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    assert_non_null(out);
+    write(out, result);
+    fclose(out);
+    return text;
+}
+
+static void write_table(FILE *out, const struct fm_result *result)
+{
+    assert_true(fm_report_table(out, result, &plain, NULL));
+}
+
+static void write_verbose(FILE *out, const struct fm_result *result)
+{
+    const struct fm_look look = {.width = 80, .verbose = true};
+    assert_true(fm_report_table(out, result, &look, NULL));
+}
+
+static void write_csv(FILE *out, const struct fm_result *result)
+{
+    fm_report_csv(out, result, true);
+}
+
+static void assert_has(const char *text, const char *piece)
+{
+    if (!strstr(text, piece))
+        fail_msg("no \"%s\" in:\n%s", piece, text);
+}
+
+static void assert_tame(const char *text, size_t width)
+{
+    size_t column = 0;
+    for (const char *c = text; *c; c++) {
+        assert_true((unsigned char)*c >= 0x20 || *c == '\n');
+        assert_true((unsigned char)*c < 0x7f);
+        column = *c == '\n' ? 0 : column + 1;
+        if (column > width)
+            fail_msg("wider than %zu columns:\n%s", width, text);
+    }
+}
+
+static void test_table(void **state)
+{
+    char *text = written(write_table, *state);
+    assert_tame(text, 80);
+    assert_has(text, "Test\\x1b[31m CPU\\x9b \\xc3\\xa9 (aarch64), CPU 0");
+    assert_has(text, "a cycle is 0.400 ns (2.50 GHz)\n");
+    assert_has(text, "NAME   CAPACITY     RANGE CLAIMED LINE WAYS LATENCY CYCLES\n");
+    assert_has(text, "L1d         64K               64K   64    4  1.54ns    4.0\n");
+    assert_has(text, "L2         700K 640K-760K      1M    ?    ?  11.2ns      -\n");
+    assert_has(text, "Memory        -                      -    -   132ns      -\n");
+    free(text);
+}
+
+static void test_notes(void **state)
+{
+    char *text = written(write_table, *state);
+    assert_has(text, "? l2.line, l2.ways: the two orders disagree\n");
+    assert_has(text, "warning: every third sample");
+    assert_has(text, "  remedy: run it again on a quiet machine");
+    assert_null(strstr(text, "incomplete"));
+    free(text);
+
+    struct fm_result *result = *state;
+    result->complete = false;
+    text = written(write_table, result);
+    assert_has(text, "incomplete: ");
+    free(text);
+}
+
+static void test_terse_leaves_notes_out(void **state)
+{
+    const struct fm_look look = {.width = 80, .terse = true};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    assert_true(fm_report_table(out, *state, &look, NULL));
+    fclose(out);
+    assert_has(text, "L1d");
+    assert_null(strstr(text, "disagree"));
+    assert_null(strstr(text, "warning"));
+    free(text);
+}
+
+static void test_verbose(void **state)
+{
+    char *text = written(write_verbose, *state);
+    assert_tame(text, 80);
+    assert_has(text, "l1d.capacity: 65536 B, sure to 99%, by swept with clock; claimed 65536 B");
+    assert_has(text, "l2.capacity: 716800 B, between 655360 B and 778240 B, sure to 99%");
+    assert_has(text, "l2.ways: undetermined");
+    free(text);
+}
+
+static void test_absent_level_has_no_row(void **state)
+{
+    struct fm_result *result = *state;
+    fm_result_finding(result, "l3.capacity", "B")->status = FM_ABSENT;
+    char *text = written(write_table, result);
+    assert_null(strstr(text, "L3"));
+    free(text);
+}
+
+static void test_csv(void **state)
+{
+    struct fm_result *result = *state;
+    strcpy(result->machine.name, "A, \"B\"");
+    strcpy(result->findings[1].note, "two\nlines");
+    char *text = written(write_csv, result);
+    assert_tame(text, 1000);
+    assert_has(text, "machine,property,unit,status,value,low,high,confidence,method,witnesses,"
+                     "claimed,claimed_by,evidence,candidates,note\n");
+    assert_has(text,
+               "\n\"A, \"\"B\"\"\",l1d.capacity,B,measured,65536,65536,65536,0.99,swept,clock,"
+               "65536,sysfs,,,two\\x0alines\n");
+    assert_has(text, ",l2.ways,,undetermined,,,,,,,,,,,the two orders disagree\n");
+    free(text);
+}
+
+static void test_safe_text(void **state)
+{
+    (void)state;
+    char out[64];
+    assert_string_equal(fm_show("a\x1b[0m\r\n\x7f", true, out, sizeof out),
+                        "a\\x1b[0m\\x0d\\x0a\\x7f");
+    assert_string_equal(fm_show("gr\xc3\xbc\xc3\x9f", true, out, sizeof out), "gr\xc3\xbc\xc3\x9f");
+    assert_string_equal(fm_show("\xc3\xbc", false, out, sizeof out), "\\xc3\\xbc");
+    /* C1 control as UTF-8, right-to-left override, overlong slash, surrogate, cut short */
+    assert_string_equal(fm_show("\xc2\x9b", true, out, sizeof out), "\\xc2\\x9b");
+    assert_string_equal(fm_show("\xe2\x80\xae", true, out, sizeof out), "\\xe2\\x80\\xae");
+    assert_string_equal(fm_show("\xc0\xaf", true, out, sizeof out), "\\xc0\\xaf");
+    assert_string_equal(fm_show("\xed\xa0\x80", true, out, sizeof out), "\\xed\\xa0\\x80");
+    assert_string_equal(fm_show("\xf0\x9f", true, out, sizeof out), "\\xf0\\x9f");
+    assert_string_equal(fm_show("abc\xc3\xbc", true, out, 5), "abc");
+}
+
+static void test_cells(void **state)
+{
+    (void)state;
+    char cell[FM_CELL];
+    assert_string_equal(fm_cell_size(1310720, cell), "1.25M");
+    assert_string_equal(fm_cell_size(48, cell), "48");
+    assert_string_equal(fm_cell_size(720000, cell), "703K");
+    assert_string_equal(fm_cell_number(0.1, cell), "0.1");
+    assert_string_equal(fm_cell_number(1.0 / 3, cell), "0.3333333333333333");
+    assert_string_equal(fm_cell_structure("l2@core=4.capacity", cell), "L2@core=4");
+    const struct fm_value full = fm_text("full"), yes = fm_bool(true), none = {0};
+    assert_string_equal(fm_cell_value(&full, "", cell), "full");
+    assert_string_equal(fm_cell_value(&yes, "", cell), "yes");
+    assert_string_equal(fm_cell_value(&none, "B", cell), "");
+    assert_string_equal(fm_cell_finding(NULL, cell), "-");
+}
+
+static struct fm_curve staircase(void)
+{
+    struct fm_curve curve = {.id = "swept",
+                             .x = {"footprint", "B"},
+                             .y = {"latency", "ns"},
+                             .step_count = 3,
+                             .steps = {{32768, 1, "l1d"}, {262144, 4, "l2"}, {1 << 22, 64, ""}}};
+    for (double x = 4096; x <= 1 << 22; x *= 2) {
+        const double y = x <= 32768 ? 1 : x <= 262144 ? 4 : 64;
+        assert_true(fm_curve_add(&curve, (struct fm_point){x, y, y, y}));
+    }
+    return curve;
+}
+
+static char *drawn(const struct fm_curve *curve, const struct fm_look *look)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    assert_true(fm_report_plot(out, curve, look, NULL));
+    fclose(out);
+    return text;
+}
+
+static void test_plot(void **state)
+{
+    (void)state;
+    struct fm_curve curve = staircase();
+    for (unsigned width = 40; width <= 200; width += 40) {
+        const struct fm_look look = {.width = width};
+        char *text = drawn(&curve, &look);
+        assert_tame(text, width);
+        assert_has(text, "swept: latency (ns) over footprint (B)\n");
+        assert_has(text, "l1d 32K");
+        assert_has(text, "l2 256K");
+        assert_has(text, "  1 +");
+        assert_has(text, "50 +");
+        assert_has(text, "4K");
+        free(text);
+    }
+    const struct fm_look braille = {.width = 80, .unicode = true};
+    char *text = drawn(&curve, &braille);
+    assert_has(text, "\xe2\x94\x8a"); /* a rule at a step */
+    assert_has(text, "\xe2\xa3\x80"); /* two dots low in a cell: the first plateau */
+    free(text);
+    free(curve.points);
+}
+
+static void test_plot_of_one_point_and_of_none(void **state)
+{
+    (void)state;
+    struct fm_error err = {0};
+    struct fm_curve curve = {.id = "gap"};
+    assert_true(fm_curve_add(&curve, (struct fm_point){0, -1, 0, 0}));
+    assert_false(fm_report_plot(stderr, &curve, &plain, &err));
+    assert_int_equal(err.code, FM_ERR_UNSUPPORTED);
+    assert_true(fm_curve_add(&curve, (struct fm_point){64, 3, 3, 3}));
+    char *text = drawn(&curve, &plain);
+    assert_has(text, "64");
+    free(text);
+    free(curve.points);
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    static const char *const headings[] = {"NAME", "FINDS", "HERE"};
+    static const char *const cells[] = {
+        "one",   "a text so long that it cannot stand on one line of a table that is narrow",
+        "yes",   "t\033wo",
+        "short", "no"};
+    const struct fm_look look = {.width = 48};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    assert_true(fm_report_list(out, headings, 3, cells, 2, 1, &look, NULL));
+    fclose(out);
+    assert_tame(text, 48);
+    assert_has(text, "t\\x1bwo");
+    assert_has(text, "narrow");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_table, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_notes, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_terse_leaves_notes_out, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_verbose, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_absent_level_has_no_row, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_csv, make_result, free_result),
+        cmocka_unit_test(test_safe_text),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_plot),
+        cmocka_unit_test(test_plot_of_one_point_and_of_none),
+        cmocka_unit_test(test_list),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
