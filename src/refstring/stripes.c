@@ -16,13 +16,13 @@ bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *pla
                                         .seed = plan->seed};
     if (!fm_swept_string(string, &pairs, err))
         return false;
-    snprintf(string->label, sizeof string->label, "stripes(bytes=%zu,stripe=%zu,page=%zu,seed=%llu)",
-             plan->bytes, plan->stripe, plan->page, (unsigned long long)plan->seed);
+    snprintf(string->label, sizeof string->label, "stripes(bytes=%zu,stripe=%zu,page=%zu,variant=%u,seed=%llu)",
+             plan->bytes, plan->stripe, plan->page, plan->variant, (unsigned long long)plan->seed);
     struct fm_order *order = &string->orders[0];
     const uint32_t stripe_words = (uint32_t)(plan->stripe / FM_WORD);
     for (size_t i = 0; i < order->count; i++) {
         const uint32_t pair = order->word[i] / (2 * stripe_words);
-        if (fm_golden(pair) >= 0.5)
+        if (fm_golden((uint64_t)pair * (2 * plan->variant + 1)) >= 0.5)
             order->word[i] += stripe_words;
     }
     return true;

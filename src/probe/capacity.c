@@ -1,0 +1,213 @@
+/* Effective capacity: the largest footprint at which at most one reference in twenty of a walk
+ * misses the level, expected over page placements. The plateaus on both sides of the rise say what
+ * a hit and what a miss take, so each latency in between is a miss ratio. Where the rise is sharp
+ * its place is halved down to; where page placement makes it soft, placements are averaged. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/crossing.h"
+#include "probe/probe.h"
+
+#define MISS_RATIO 0.05
+#define MOST_FOOTPRINTS 40
+#define MOST_PLACEMENTS 64
+/* Closer than this two footprints need not be told apart. */
+#define SHARP 1.008
+/* References spent on one level at the most, in each effort. */
+static const double spend[] = {[FM_QUICK] = 1e6, [FM_NORMAL] = 4e6, [FM_THOROUGH] = 3e7};
+
+struct edge {
+    double hit_ns, miss_ns; /* plateaus before and after the rise */
+    double bytes[MOST_FOOTPRINTS];
+    double ratio[MOST_PLACEMENTS][MOST_FOOTPRINTS]; /* NAN: not measured */
+    size_t footprints, placements;
+    struct fm_crossing crossing;
+};
+
+/* Where the walk first crosses the miss ratio, beginning on the level's plateau; 0: nowhere. */
+static double first_guess(const struct fm_lab *lab, const struct fm_known_level *level,
+                          const struct edge *edge)
+{
+    const struct fm_walk *walk = &lab->walk;
+    const double threshold = edge->hit_ns + MISS_RATIO * (edge->miss_ns - edge->hit_ns);
+    const double from = sqrt(level->flat_from * level->flat_to);
+    double before = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        const double bytes = (double)walk->points[i].bytes;
+        if (bytes < level->flat_from)
+            continue;
+        if (bytes >= from && fm_walk_mean(&walk->points[i]) > threshold)
+            return before > 0 ? sqrt(before * bytes) : bytes;
+        before = bytes;
+    }
+    return 0;
+}
+
+static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double bytes,
+                          double *ratio, struct fm_error *err)
+{
+    double ns;
+    if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)bytes, &ns, NULL, err))
+        return false;
+    *ratio = (ns - edge->hit_ns) / (edge->miss_ns - edge->hit_ns);
+    return true;
+}
+
+/* All footprints, ascending, on one fresh placement. */
+static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
+{
+    double *row = edge->ratio[edge->placements];
+    for (size_t i = 0; i < MOST_FOOTPRINTS; i++)
+        row[i] = NAN;
+    if (!fm_lab_place(lab, (size_t)edge->bytes[edge->footprints - 1], err))
+        return false;
+    edge->placements++;
+    for (size_t i = 0; i < edge->footprints; i++)
+        if (!measure_ratio(lab, edge, edge->bytes[i], &row[i], err))
+            return false;
+    return true;
+}
+
+static void locate(struct edge *edge, uint64_t seed)
+{
+    edge->crossing = fm_find_crossing(edge->bytes, edge->footprints, edge->ratio[0],
+                                      edge->placements, MOST_FOOTPRINTS, MISS_RATIO, seed);
+}
+
+static double mean_ratio(const struct edge *edge, size_t footprint)
+{
+    double sum = 0;
+    unsigned count = 0;
+    for (size_t p = 0; p < edge->placements; p++)
+        if (!isnan(edge->ratio[p][footprint])) {
+            sum += edge->ratio[p][footprint];
+            count++;
+        }
+    return count ? sum / count : NAN;
+}
+
+/* Index of the footprint after the crossing. */
+static size_t after_crossing(const struct edge *edge)
+{
+    size_t i = 1;
+    while (i + 1 < edge->footprints && edge->bytes[i] < edge->crossing.at)
+        i++;
+    return i;
+}
+
+/* Puts one more footprint between two, measured on the placement that is there. */
+static bool halve(struct fm_lab *lab, struct edge *edge, size_t after, struct fm_error *err)
+{
+    const size_t unit = lab->walk.unit;
+    const double middle = floor(sqrt(edge->bytes[after - 1] * edge->bytes[after]) / (double)unit) *
+                          (double)unit;
+    const size_t rest = edge->footprints - after;
+    memmove(&edge->bytes[after + 1], &edge->bytes[after], rest * sizeof edge->bytes[0]);
+    edge->bytes[after] = middle;
+    for (size_t p = 0; p < edge->placements; p++) {
+        double *row = edge->ratio[p];
+        memmove(&row[after + 1], &row[after], rest * sizeof row[0]);
+        row[after] = NAN;
+    }
+    edge->footprints++;
+    return measure_ratio(lab, edge, middle, &edge->ratio[edge->placements - 1][after], err);
+}
+
+static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
+{
+    const uint64_t seed = fm_lab_seed(lab);
+    while (edge->footprints < MOST_FOOTPRINTS) {
+        locate(edge, seed);
+        const size_t after = after_crossing(edge);
+        const double step = edge->bytes[after] / edge->bytes[after - 1];
+        const double jump = mean_ratio(edge, after) - mean_ratio(edge, after - 1);
+        if (step < SHARP || edge->bytes[after] - edge->bytes[after - 1] < 2 * (double)lab->walk.unit ||
+            jump < 2 * MISS_RATIO)
+            return true;
+        if (!halve(lab, edge, after, err))
+            return false;
+    }
+    return true;
+}
+
+static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struct fm_error *err)
+{
+    static const double around[] = {0.7, 0.8, 0.88, 0.95, 1.02, 1.1, 1.2, 1.35};
+    const double limit = (double)fm_lab_limit(lab);
+    for (size_t i = 0; i < sizeof around / sizeof around[0]; i++)
+        if (guess * around[i] < limit)
+            edge->bytes[edge->footprints++] = floor(guess * around[i] / (double)lab->walk.unit) *
+                                              (double)lab->walk.unit;
+    const double each = 12 * guess / (double)lab->walk.unit;
+    const double affordable = spend[lab->options->effort] / each;
+    const size_t most = (size_t)fmin(fmax(affordable, 2), MOST_PLACEMENTS);
+    const uint64_t seed = fm_lab_seed(lab);
+    while (edge->placements < most) {
+        if (!measure_placement(lab, edge, err) || !narrow(lab, edge, err))
+            return false;
+        locate(edge, seed);
+        if (edge->placements >= 3 && edge->crossing.inside &&
+            edge->crossing.high / edge->crossing.low < 1.04)
+            break;
+    }
+    return true;
+}
+
+static bool measure_level(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    struct fm_known_level *level = &lab->known.levels[index];
+    struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
+    struct edge edge = {.hit_ns = level->height_ns, .miss_ns = (level + 1)->height_ns};
+    if (!finding)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
+    const double guess = first_guess(lab, level, &edge);
+    if (guess <= 0) {
+        fm_undetermined(finding, "no footprint could be found where its misses begin");
+        return true;
+    }
+    const size_t unit = lab->walk.unit;
+    lab->walk.unit = level->line > unit || !level->line ? unit : level->line;
+    const bool good = find_edge(lab, &edge, guess, err);
+    lab->walk.unit = unit;
+    if (!good)
+        return false;
+    finding = fm_lab_finding(lab, index, "capacity", "B");
+    if (!edge.crossing.inside) {
+        fm_undetermined(finding, "the footprint where its misses begin moves between placements");
+        return true;
+    }
+    const double grain = (double)unit;
+    level->capacity = floor(edge.crossing.at / grain) * grain;
+    fm_measured(finding, level->capacity, floor(edge.crossing.low / grain) * grain,
+                ceil(edge.crossing.high / grain) * grain, 0.9 * level->certainty + 0.09, "swept",
+                "curve:cache-only");
+    return true;
+}
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    const struct fm_known *known = &lab->known;
+    if (known->count < 2) {
+        struct fm_finding *finding = fm_result_finding(lab->result, "l1d.capacity", "B");
+        if (finding)
+            fm_undetermined(finding, "latency does not rise up to the largest footprint measured");
+        return true;
+    }
+    for (size_t i = known->levels[0].capacity > 0 ? 1 : 0; i + 1 < known->count; i++)
+        if (!measure_level(lab, i, err))
+            return false;
+    return true;
+}
+
+static const char *const properties[] = {"l1d.capacity", NULL};
+
+const struct fm_probe fm_probe_capacity = {
+    .name = "capacity",
+    .finds = "the effective capacity of every data cache",
+    .needs = "levels,gap,latency",
+    .curve = "cache-only",
+    .share = 0.33,
+    .run = run,
+    .properties = properties,
+};

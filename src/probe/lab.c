@@ -1,0 +1,153 @@
+#include "probe/lab.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/rng.h"
+#include "refstring/refstring.h"
+
+/* A reading should span this many steps of the clock, so that its grain is below one percent. */
+#define CLOCK_STEPS 128
+/* A timed run no longer than this: short runs that are repeated beat one long run, since each
+   disturbance then spoils less. */
+#define LONGEST_RUN 32768
+/* Two readings this close confirm a minimum. */
+#define CONFIRMED 0.01
+#define MOST_BATCHES 4
+
+bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
+{
+    if (!lab->machine->ops->place(lab->machine, bytes, 0, err))
+        return false;
+    lab->placed_bytes = bytes;
+    return true;
+}
+
+size_t fm_lab_limit(const struct fm_lab *lab)
+{
+    uint64_t limit = lab->machine->info.memory_limit;
+    if (lab->options->max_footprint && lab->options->max_footprint < limit)
+        limit = lab->options->max_footprint;
+    return (size_t)limit;
+}
+
+uint64_t fm_lab_seed(struct fm_lab *lab)
+{
+    return fm_mix64(lab->options->seed + 0x5851f42d4c957f2du * ++lab->next_seed) >> 32;
+}
+
+bool fm_lab_go_on(struct fm_lab *lab, double part, struct fm_error *err)
+{
+    const double now = lab->machine->ops->elapsed(lab->machine);
+    if (lab->deadline_s > 0 && now > lab->deadline_s)
+        return fm_fail(err, FM_ERR_OUT_OF_TIME, "out of time");
+    if (lab->options->progress) {
+        const double done = lab->fraction + lab->share * part;
+        const double left = done > 0.02 ? now / done * (1 - done) : -1;
+        if (lab->options->progress(lab->options->progress_data, lab->doing, done, left))
+            return fm_fail(err, FM_ERR_INTERRUPTED, "interrupted");
+    }
+    return true;
+}
+
+static uint64_t run_length(const struct fm_lab *lab, size_t count, uint64_t longest)
+{
+    const double shortest_ns =
+        CLOCK_STEPS * lab->machine->info.clock.resolution_ns + lab->machine->info.clock.overhead_ns;
+    uint64_t references = count < longest ? count : longest;
+    /* Before anything is known a nanosecond a reference is a safe guess: runs are then too long. */
+    const double fastest = lab->fastest_ns > 0 ? lab->fastest_ns : 0.5;
+    const double least = ceil(shortest_ns / fastest);
+    if ((double)references < least)
+        references = (uint64_t)least;
+    /* Whole laps where they are short, so that each part of the order weighs the same. */
+    if (count < longest / 4)
+        references = (references + count - 1) / count * count;
+    return references;
+}
+
+static void add_phases(struct fm_lab *lab, struct fm_string *string, const struct fm_care *care)
+{
+    const size_t count = string->orders[0].count;
+    if (care->grow)
+        fm_string_grow(string);
+    else
+        fm_string_prime(string, care->laps ? care->laps : count <= 65536 ? 2 : 1);
+    fm_string_time(string,
+                   run_length(lab, count, care->references ? care->references : LONGEST_RUN));
+}
+
+bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_care *care,
+                 double *ns, struct fm_error *err)
+{
+    enum { MOST = 16 };
+    struct fm_sample samples[MOST];
+    const unsigned repeats = care->repeats < MOST ? care->repeats : MOST;
+    add_phases(lab, string, care);
+    double best = DBL_MAX, second = DBL_MAX, touched = DBL_MAX;
+    bool good = true;
+    for (unsigned batch = 0; batch < MOST_BATCHES && good; batch++) {
+        good = fm_lab_go_on(lab, 0, err) &&
+               lab->machine->ops->run(lab->machine, string, repeats, samples, err);
+        for (unsigned i = 0; i < repeats && good; i++) {
+            const double each = samples[i].ns / (double)samples[i].references;
+            lab->samples++;
+            if (samples[i].disturbed) {
+                lab->disturbed++;
+                touched = each < touched ? each : touched;
+            } else if (each < best) {
+                second = best;
+                best = each;
+            } else if (each < second) {
+                second = each;
+            }
+        }
+        if (good && second <= best * (1 + CONFIRMED))
+            break;
+    }
+    fm_string_free(string);
+    if (!good)
+        return false;
+    /* All readings disturbed: the least of them is still an upper bound, and all there is. */
+    *ns = best < DBL_MAX ? best : touched;
+    if (*ns > 0 && (lab->fastest_ns <= 0 || *ns < lab->fastest_ns))
+        lab->fastest_ns = *ns;
+    return true;
+}
+
+struct fm_finding *fm_lab_finding(struct fm_lab *lab, size_t level, const char *attribute,
+                                  const char *unit)
+{
+    char property[FM_PROPERTY_TEXT];
+    if (level + 1 == lab->known.count)
+        snprintf(property, sizeof property, "memory.%s", attribute);
+    else
+        snprintf(property, sizeof property, level == 0 ? "l%zud.%s" : "l%zu.%s", level + 1,
+                 attribute);
+    return fm_result_finding(lab->result, property, unit);
+}
+
+void fm_measured(struct fm_finding *finding, double value, double low, double high,
+                 double confidence, const char *method, const char *evidence)
+{
+    finding->status = FM_MEASURED;
+    finding->value = fm_number(value);
+    finding->low = fm_number(low < value ? low : value);
+    finding->high = fm_number(high > value ? high : value);
+    finding->confidence = confidence;
+    finding->note[0] = '\0';
+    snprintf(finding->method, sizeof finding->method, "%s", method);
+    fm_list_add(finding->witnesses[0], sizeof finding->witnesses[0], FM_LIST, "clock");
+    if (evidence)
+        fm_list_add(finding->evidence[0], sizeof finding->evidence[0], FM_LIST, evidence);
+}
+
+void fm_undetermined(struct fm_finding *finding, const char *reason)
+{
+    finding->status = FM_UNDETERMINED;
+    finding->value = finding->low = finding->high = (struct fm_value){0};
+    finding->confidence = 0;
+    snprintf(finding->note, sizeof finding->note, "%s", reason);
+}

@@ -1,0 +1,92 @@
+/* What a probe works with: a machine to run strings on, the result to write into, what earlier
+ * probes found, and the clock's discipline. A probe sees machines only through this. */
+#ifndef FM_PROBE_LAB_H
+#define FM_PROBE_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/machine.h"
+#include "core/refstring.h"
+#include "core/result.h"
+#include "core/survey_options.h"
+#include "probe/walk.h"
+
+/* One data cache as far as it is known, or memory behind the last. All of it measured. */
+struct fm_known_level {
+    double height_ns;           /* latency of its plateau, TLB share taken out */
+    double height_low, height_high;
+    double flat_from, flat_to;  /* footprints on the plateau */
+    double rise_from, rise_to;  /* bracket of the rise after it; 0 for memory */
+    double certainty;           /* that this level is one of its own */
+    size_t unit;                /* granularity of the walk that showed it */
+    size_t line;                /* 0: not determined */
+    double line_certainty;
+    double line_contrast;       /* miss against hit in the linesize string */
+    double capacity;            /* 0: not determined */
+};
+
+struct fm_known {
+    struct fm_known_level levels[FM_CACHE_LEVELS + 1]; /* the last one is memory */
+    size_t count;                                      /* memory included; 0: nothing known */
+    bool memory_seen;      /* the last plateau is flat to its end */
+    double cycle_ns;       /* 0: not determined */
+    double cycle_low, cycle_high;
+    double far_bytes;      /* the largest footprint measured */
+};
+
+struct fm_lab {
+    struct fm_machine *machine;
+    const struct fm_survey_options *options;
+    struct fm_result *result;
+    struct fm_known known;
+    struct fm_walk walk;
+    double fastest_ns;    /* the least time a reference took so far */
+    double deadline_s;    /* machine time; 0: none */
+    uint64_t next_seed;
+    uint64_t placed_bytes;
+    const char *doing;    /* for the progress line */
+    double fraction;      /* of the survey done when this probe began */
+    double share;         /* this probe's share of the survey */
+    unsigned disturbed;   /* samples thrown away */
+    unsigned samples;
+};
+
+/* A fresh placement of at least that many bytes. */
+bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err);
+
+/* Largest footprint that may be asked for. */
+size_t fm_lab_limit(const struct fm_lab *lab);
+
+/* A new seed for a string, from the survey's own. */
+uint64_t fm_lab_seed(struct fm_lab *lab);
+
+/* How hard a string is measured. */
+struct fm_care {
+    unsigned repeats;    /* timed runs at least */
+    uint64_t references; /* the longest timed run; 0: the default */
+    unsigned laps;       /* unmetered laps first; 0: the default for its length */
+    bool grow;           /* prime with growing parts instead of laps */
+};
+
+/* Adds the phases to an order and times it: nanoseconds per reference, the minimum over repeats,
+   which go on until the minimum has been confirmed. Frees the string. */
+bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_care *care,
+                 double *ns, struct fm_error *err);
+
+/* Reports progress inside a probe (0..1) and fails with INTERRUPTED or OUT_OF_TIME when it is time
+   to stop. */
+bool fm_lab_go_on(struct fm_lab *lab, double part, struct fm_error *err);
+
+/* A finding under "<level>.<attribute>"; level 0 is L1. Memory's are under "memory". */
+struct fm_finding *fm_lab_finding(struct fm_lab *lab, size_t level, const char *attribute,
+                                  const char *unit);
+
+/* Fills a measured number. */
+void fm_measured(struct fm_finding *finding, double value, double low, double high,
+                 double confidence, const char *method, const char *evidence);
+void fm_undetermined(struct fm_finding *finding, const char *reason);
+
+#endif

@@ -1,0 +1,121 @@
+/* Load-to-use latency of every level: the walk at the flattest place of its plateau, on fresh
+ * placements. */
+#include <math.h>
+#include <stdio.h>
+
+#include "probe/probe.h"
+
+#define PLACEMENTS 3
+/* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps. */
+#define LEAST_WIDTH 0.01
+
+/* The footprint of a plateau around which the walk changes least. */
+static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level)
+{
+    size_t best = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < walk->count; i++) {
+        const double bytes = (double)walk->points[i].bytes;
+        if (bytes < level->flat_from || bytes > level->flat_to)
+            continue;
+        const double change =
+            fabs(log(fm_walk_at(walk, bytes * 1.25) / fm_walk_at(walk, bytes / 1.25)));
+        /* Of equally flat ones the smaller: it costs less and its page tables weigh less. */
+        if (change < least - 0.005) {
+            least = change;
+            best = walk->points[i].bytes;
+        }
+    }
+    return best;
+}
+
+static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    struct fm_known_level *level = &lab->known.levels[index];
+    const size_t bytes = flattest(&lab->walk, level);
+    if (!bytes)
+        return true;
+    const unsigned placements = bytes > (1u << 24) ? 1 : PLACEMENTS;
+    double sum = 0, low = INFINITY, high = 0;
+    for (unsigned i = 0; i < placements; i++) {
+        double ns;
+        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure(lab, bytes, &ns, NULL, err))
+            return false;
+        sum += ns;
+        low = fmin(low, ns);
+        high = fmax(high, ns);
+    }
+    level->height_ns = index == 0 ? low : sum / placements;
+    level->height_low = fmin(low, level->height_low) * (1 - LEAST_WIDTH);
+    level->height_high = fmax(high, level->height_high) * (1 + LEAST_WIDTH);
+    return true;
+}
+
+static void report(struct fm_lab *lab, size_t index)
+{
+    const struct fm_known *known = &lab->known;
+    const struct fm_known_level *level = &known->levels[index];
+    struct fm_finding *ns = fm_lab_finding(lab, index, "latency", "ns");
+    if (!ns)
+        return;
+    if (index + 1 == known->count && !known->memory_seen) {
+        fm_undetermined(ns, "latency still rises at the largest footprint measured");
+    } else {
+        fm_measured(ns, level->height_ns, level->height_low, level->height_high,
+                    0.9 * level->certainty + 0.09, "swept", "curve:cache-only");
+    }
+    const struct fm_finding same = *ns;
+    struct fm_finding *cycles = fm_lab_finding(lab, index, "latency_cycles", "cycles");
+    if (!cycles)
+        return;
+    if (known->cycle_ns <= 0)
+        fm_undetermined(cycles, "the cycle time is not known");
+    else if (same.status != FM_MEASURED)
+        fm_undetermined(cycles, same.note);
+    else
+        fm_measured(cycles, level->height_ns / known->cycle_ns,
+                    level->height_low / known->cycle_high, level->height_high / known->cycle_low,
+                    same.confidence, "swept", "curve:cache-only");
+}
+
+static void report_miss(struct fm_lab *lab, size_t index)
+{
+    const struct fm_known *known = &lab->known;
+    const struct fm_known_level *here = &known->levels[index], *next = here + 1;
+    struct fm_finding *miss = fm_lab_finding(lab, index, "miss_latency", "ns");
+    if (!miss)
+        return;
+    if (index + 2 == known->count && !known->memory_seen)
+        fm_undetermined(miss, "latency still rises at the largest footprint measured");
+    else
+        fm_measured(miss, next->height_ns - here->height_ns, next->height_low - here->height_high,
+                    next->height_high - here->height_low, 0.9 * next->certainty + 0.09, "swept",
+                    "curve:cache-only");
+}
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    const size_t count = lab->known.count;
+    if (count < 2)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (!fm_lab_go_on(lab, (double)i / (double)count, err) || !measure(lab, i, err))
+            return false;
+    for (size_t i = 0; i < count; i++)
+        report(lab, i);
+    for (size_t i = 0; i + 1 < count; i++)
+        report_miss(lab, i);
+    return true;
+}
+
+static const char *const properties[] = {"l1d.latency", "l1d.latency_cycles", "l1d.miss_latency",
+                                         "memory.latency", "memory.latency_cycles", NULL};
+
+const struct fm_probe fm_probe_latency = {
+    .name = "latency",
+    .finds = "load-to-use latency of every level and of memory",
+    .needs = "cycle,levels",
+    .share = 0.1,
+    .run = run,
+    .properties = properties,
+};

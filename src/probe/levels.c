@@ -1,0 +1,249 @@
+/* Which data caches there are: the walk over all footprints, read into plateaus, and the line of
+ * each level, which the walk needs to know to go on outward. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/levels.h"
+#include "core/units.h"
+#include "probe/line.h"
+#include "probe/probe.h"
+
+/* The smallest footprint; the first level is larger on every machine. */
+#define SMALLEST 512
+/* No line is shorter than this, so the first walk misses none. */
+#define SHORTEST_LINE 16
+/* Points to an octave where the curve changes. */
+#define DENSE 8
+/* A change between neighbouring points worth looking into. */
+#define WORTH_A_LOOK 0.05
+
+/* The footprint the walk goes to before it believes that what it sees is memory. */
+static double far_end(const struct fm_lab *lab)
+{
+    static const double ends[] = {[FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p30};
+    const double limit = (double)fm_lab_limit(lab);
+    return fmin(ends[lab->options->effort], limit);
+}
+
+static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *err)
+{
+    /* Large footprints cost in proportion: fewer of them to begin with. */
+    const double large = 0x1p22;
+    double bytes = from;
+    for (;;) {
+        const double share = log(bytes / from + 1) / log(to / from + 1);
+        if (!fm_lab_go_on(lab, 0.4 * share, err) ||
+            !fm_walk_measure(lab, (size_t)bytes, NULL, NULL, err))
+            return false;
+        if (bytes >= to)
+            return true;
+        bytes = fmin(to, bytes * (bytes < large ? M_SQRT2 : 2));
+    }
+}
+
+/* Adds points between neighbours that differ until they are close together. */
+static bool refine(struct fm_lab *lab, double from, unsigned per_octave, struct fm_error *err)
+{
+    struct fm_walk *walk = &lab->walk;
+    const double closest = exp2(1.0 / per_octave) * 1.01;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i + 1 < walk->count; i++) {
+            const struct fm_walk_point *a = &walk->points[i], *b = a + 1;
+            const double ratio = (double)b->bytes / (double)a->bytes;
+            if ((double)a->bytes < from || ratio <= closest ||
+                fabs(log(fm_walk_mean(b) / fm_walk_mean(a))) < WORTH_A_LOOK)
+                continue;
+            const double middle = sqrt((double)a->bytes * (double)b->bytes);
+            const size_t before = walk->count;
+            if (!fm_lab_go_on(lab, 0.5, err) ||
+                !fm_walk_measure(lab, (size_t)middle, NULL, NULL, err))
+                return false;
+            if (walk->count == before)
+                return true;
+            more = true;
+        }
+    }
+    return true;
+}
+
+/* Measures the points again on fresh placements, the smaller the more often: a small footprint is
+   cheap, and its luck with pages varies most. Stops when placements make no difference. */
+static bool repeat_on_fresh_pages(struct fm_lab *lab, double from, struct fm_error *err)
+{
+    static const double sizes[] = {0x1p24, 0x1p21, 0x1p21, 0x1p19, 0x1p19, 0x1p19};
+    const size_t passes = lab->options->effort == FM_QUICK ? 3 : sizeof sizes / sizeof sizes[0];
+    struct fm_walk *walk = &lab->walk;
+    const double end = walk->count ? (double)walk->points[walk->count - 1].bytes : 0;
+    for (size_t pass = 0; pass < passes; pass++) {
+        const double to = fmin(sizes[pass], end);
+        double spread = 0;
+        if (to < from || !fm_lab_place(lab, (size_t)to, err))
+            return to < from;
+        for (size_t i = 0; i < walk->count; i++) {
+            const struct fm_walk_point *point = &walk->points[i];
+            if ((double)point->bytes < from || (double)point->bytes > to)
+                continue;
+            if (!fm_lab_go_on(lab, 0.6 + 0.05 * (double)pass, err) ||
+                !fm_walk_measure(lab, point->bytes, NULL, NULL, err))
+                return false;
+            spread = fmax(spread, point->high / point->low - 1);
+        }
+        if (spread < 0.02)
+            return true;
+    }
+    return true;
+}
+
+static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm_error *err)
+{
+    const double to = far_end(lab);
+    lab->walk.unit = unit;
+    fm_walk_cut(&lab->walk, from * 0.99);
+    return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) &&
+           refine(lab, from, DENSE, err) && repeat_on_fresh_pages(lab, from, err);
+}
+
+/* Reads the walk into plateaus; keeps what is known of the lines of the first `keep` levels. */
+static void read_walk(struct fm_lab *lab, size_t keep)
+{
+    const struct fm_walk *walk = &lab->walk;
+    double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], error[FM_WALK_POINTS];
+    for (size_t i = 0; i < walk->count; i++) {
+        bytes[i] = (double)walk->points[i].bytes;
+        latency[i] = fm_walk_mean(&walk->points[i]);
+        error[i] = fm_walk_error(&walk->points[i]);
+    }
+    struct fm_level read[FM_CACHE_LEVELS + 1];
+    struct fm_known *known = &lab->known;
+    known->count = fm_read_levels(bytes, latency, error, walk->count, read, FM_CACHE_LEVELS + 1);
+    for (size_t i = 0; i < known->count; i++) {
+        struct fm_known_level *level = &known->levels[i];
+        const struct fm_known_level before = *level;
+        *level = (struct fm_known_level){
+            .height_ns = read[i].height,
+            .height_low = read[i].height_low,
+            .height_high = read[i].height_high,
+            .flat_from = read[i].flat_from,
+            .flat_to = read[i].flat_to,
+            .rise_from = isnan(read[i].rise_from) ? 0 : read[i].rise_from,
+            .rise_to = isnan(read[i].rise_to) ? 0 : read[i].rise_to,
+            .certainty = read[i].certainty,
+            .unit = walk->unit,
+        };
+        if (i < keep) {
+            level->line = before.line;
+            level->line_certainty = before.line_certainty;
+            level->line_contrast = before.line_contrast;
+        }
+    }
+    known->memory_seen = known->count > 0 && known->levels[known->count - 1].rise_from == 0;
+    known->far_bytes = walk->count ? bytes[walk->count - 1] : 0;
+}
+
+/* The first level alone, with units shorter than any line: enough to find its line. */
+static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
+{
+    struct fm_walk *walk = &lab->walk;
+    const double limit = fmin(far_end(lab), 0x1p22);
+    lab->walk = (struct fm_walk){.unit = SHORTEST_LINE};
+    if (!fm_lab_place(lab, (size_t)limit, err))
+        return false;
+    unsigned above = 0;
+    for (double bytes = SMALLEST; bytes <= limit && above < 5; bytes *= M_SQRT2) {
+        double ns;
+        if (!fm_walk_measure(lab, (size_t)bytes, &ns, NULL, err))
+            return false;
+        /* A miss costs a good part of a hit on any machine; five points in a row are no noise. */
+        above = ns > 1.2 * fm_walk_mean(&walk->points[0]) ? above + 1 : 0;
+    }
+    if (!refine(lab, SMALLEST, DENSE, err))
+        return false;
+    read_walk(lab, 0);
+    if (lab->known.count < 2)
+        return true;
+    return fm_find_line(lab, 0, SHORTEST_LINE, err);
+}
+
+static void publish_curve(struct fm_lab *lab)
+{
+    struct fm_curve *curve = fm_result_curve(lab->result, "cache-only");
+    if (!curve)
+        return;
+    curve->x = (struct fm_axis){"footprint", "B"};
+    curve->y = (struct fm_axis){"latency", "ns"};
+    for (size_t i = 0; i < lab->walk.count; i++) {
+        const struct fm_walk_point *point = &lab->walk.points[i];
+        fm_curve_add(curve, (struct fm_point){.x = (double)point->bytes,
+                                              .y = fm_walk_mean(point),
+                                              .low = point->low,
+                                              .high = point->high});
+    }
+    for (size_t i = 0; i < lab->known.count && i < FM_CACHE_LEVELS + 2; i++) {
+        const struct fm_known_level *level = &lab->known.levels[i];
+        struct fm_step *step = &curve->steps[curve->step_count++];
+        step->x = level->rise_from > 0 ? level->rise_from : lab->known.far_bytes;
+        step->y = level->height_ns;
+        snprintf(step->label, sizeof step->label, i + 1 == lab->known.count ? "memory" : "l%zu",
+                 i + 1);
+    }
+}
+
+static void report_line(struct fm_lab *lab, size_t index)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    struct fm_finding *finding = fm_lab_finding(lab, index, "line", "B");
+    char evidence[48];
+    if (!finding)
+        return;
+    snprintf(evidence, sizeof evidence, "curve:linesize-%zu", index + 1);
+    if (level->line)
+        fm_measured(finding, (double)level->line, (double)level->line, (double)level->line,
+                    0.9 + 0.09 * level->line_certainty, "stripes", evidence);
+    else
+        fm_undetermined(finding, "no stripe width made the difference between miss and hit");
+}
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    if (!find_first_line(lab, err))
+        return false;
+    struct fm_known *known = &lab->known;
+    if (known->count >= 2 && known->levels[0].line == 0) {
+        /* The first level's line only sets the grain of the walk; without it, the common one. */
+        known->levels[0].unit = 64;
+    }
+    const size_t first = known->levels[0].line ? known->levels[0].line : 64;
+    lab->walk.count = 0;
+    if (!walk_outward(lab, first, SMALLEST, err))
+        return false;
+    read_walk(lab, 1);
+    for (size_t i = 1; i + 1 < known->count; i++) {
+        const size_t unit = lab->walk.unit;
+        if (!fm_lab_go_on(lab, 0.8, err) || !fm_find_line(lab, i, unit, err))
+            return false;
+        if (known->levels[i].line > unit) {
+            const double from = fmax(known->levels[i].rise_from / 2, known->levels[i].flat_from);
+            if (!walk_outward(lab, known->levels[i].line, from, err))
+                return false;
+            read_walk(lab, i + 1);
+        }
+    }
+    publish_curve(lab);
+    for (size_t i = 0; i + 1 < known->count; i++)
+        report_line(lab, i);
+    return true;
+}
+
+static const char *const properties[] = {"l1d.line", NULL};
+
+const struct fm_probe fm_probe_levels = {
+    .name = "levels",
+    .finds = "which data caches there are, and the line of each",
+    .needs = "",
+    .curve = "cache-only",
+    .share = 0.5,
+    .run = run,
+    .properties = properties,
+};

@@ -1,0 +1,125 @@
+/* The linesize test: a footprint larger than the cache, of which only every other stripe is
+ * touched. Stripes narrower than a line touch every line, and the walk misses; stripes of a line
+ * or more leave half of the lines alone, and the rest fits. How slow a miss and how fast a hit is
+ * at these footprints is known from the walk, so the two cannot be confused.
+ *
+ * The string is primed by growing it. A prefetcher that fetches a neighbour along with each miss
+ * would otherwise keep the cache full of lines nobody asked for, and the line would look twice as
+ * long (as it did in Cooper and Sandoval's table). Grown, the wanted lines all stay, nothing
+ * misses any more, and the prefetcher has nothing to follow. */
+#include "probe/line.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "refstring/refstring.h"
+
+/* A cache with few ways needs a choice of stripes that happens to load its sets alike. */
+#define VARIANTS_SMALL 8
+#define VARIANTS_LARGE 2
+#define LARGE_FOOTPRINT (1u << 21)
+
+/* The footprint at which touching half makes the greatest difference. */
+static size_t telling_footprint(const struct fm_lab *lab, const struct fm_known_level *level,
+                                const struct fm_known_level *next, double *contrast)
+{
+    const struct fm_walk *walk = &lab->walk;
+    size_t best = 0;
+    *contrast = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        const double bytes = (double)walk->points[i].bytes;
+        if (bytes < level->rise_from || bytes > 2 * next->flat_to || bytes > 8 * level->rise_to)
+            continue;
+        const double gain =
+            log(fm_walk_mean(&walk->points[i])) - log(fm_walk_at(walk, bytes / 2));
+        /* Prefer the smaller of two that tell nearly the same: it costs less. */
+        if (gain > *contrast * 1.05) {
+            *contrast = gain;
+            best = walk->points[i].bytes;
+        }
+    }
+    return best;
+}
+
+static bool time_stripes(struct fm_lab *lab, size_t bytes, size_t stripe, unsigned variant,
+                         double *ns, struct fm_error *err)
+{
+    const struct fm_stripe_plan plan = {.bytes = bytes,
+                                        .stripe = stripe,
+                                        .page = lab->machine->info.page_size,
+                                        .variant = variant,
+                                        .seed = fm_lab_seed(lab)};
+    const struct fm_care care = {.repeats = 3, .grow = true};
+    struct fm_string string;
+    return fm_lab_place(lab, bytes, err) && fm_stripe_string(&string, &plan, err) &&
+           fm_lab_time(lab, &string, &care, ns, err);
+}
+
+/* The least time over variants of a stripe, stopping at the first that hits. */
+static bool least_over_variants(struct fm_lab *lab, size_t bytes, size_t stripe, double tlb_ns,
+                                double middle, double *least, struct fm_error *err)
+{
+    const unsigned variants = bytes > LARGE_FOOTPRINT ? VARIANTS_LARGE : VARIANTS_SMALL;
+    *least = INFINITY;
+    for (unsigned v = 0; v < variants && *least > middle; v++) {
+        double ns;
+        if (!time_stripes(lab, bytes, stripe, v, &ns, err))
+            return false;
+        ns -= tlb_ns;
+        *least = ns < *least ? ns : *least;
+    }
+    return true;
+}
+
+static double tlb_share_at(const struct fm_walk *walk, size_t bytes)
+{
+    for (size_t i = 0; i < walk->count; i++)
+        if (walk->points[i].bytes == bytes)
+            return walk->points[i].tlb_sum / walk->points[i].placements;
+    return 0;
+}
+
+bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error *err)
+{
+    struct fm_known_level *level = &lab->known.levels[index];
+    const size_t page = lab->machine->info.page_size;
+    double contrast;
+    const size_t bytes = telling_footprint(lab, level, level + 1, &contrast);
+    level->line = 0;
+    level->line_contrast = contrast;
+    if (!bytes || contrast <= 0)
+        return true;
+
+    const double miss = fm_walk_at(&lab->walk, (double)bytes);
+    const double hit = fm_walk_at(&lab->walk, (double)bytes / 2);
+    const double middle = sqrt(miss * hit);
+    const double tlb_ns = tlb_share_at(&lab->walk, bytes);
+
+    char id[48];
+    snprintf(id, sizeof id, "linesize-%zu", index + 1);
+    struct fm_curve *curve = fm_result_curve(lab->result, id);
+    if (!curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    snprintf(curve->x.name, sizeof curve->x.name, "stripe");
+    snprintf(curve->x.unit, sizeof curve->x.unit, "B");
+    snprintf(curve->y.name, sizeof curve->y.name, "latency");
+    snprintf(curve->y.unit, sizeof curve->y.unit, "ns");
+
+    /* One stripe below the first candidate shows that narrow stripes do miss. */
+    double clearest = 0;
+    for (size_t stripe = from > FM_WORD ? from / 2 : from; stripe <= page / 2 && stripe * 4 <= bytes;
+         stripe *= 2) {
+        double ns;
+        if (!least_over_variants(lab, bytes, stripe, tlb_ns, middle, &ns, err))
+            return false;
+        fm_curve_add(curve, (struct fm_point){.x = (double)stripe, .y = ns, .low = ns, .high = ns});
+        const double margin = fabs(log(ns / middle)) / (0.5 * log(miss / hit));
+        clearest = clearest == 0 || margin < clearest ? margin : clearest;
+        if (ns < middle && stripe >= from) {
+            level->line = stripe;
+            break;
+        }
+    }
+    level->line_certainty = clearest > 1 ? 1 : clearest;
+    return true;
+}

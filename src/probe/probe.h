@@ -1,0 +1,30 @@
+/* A probe: one question about the hardware. Each is one file ending in one const descriptor. */
+#ifndef FM_PROBE_PROBE_H
+#define FM_PROBE_PROBE_H
+
+#include "probe/lab.h"
+
+struct fm_probe {
+    const char *name;
+    const char *finds;        /* what it answers, for people */
+    const char *needs;        /* comma list of probes that must have run, or "" */
+    const char *curve;        /* id of the curve it draws, or NULL */
+    double share;             /* roughly its part of a survey's time */
+    enum fm_method method;    /* runs only under this method … */
+    bool every_method;        /* … or under all */
+    /* Runs strings and fills findings. False with err filled when it had to stop: what it could
+       not reach is then marked by survey. */
+    bool (*run)(struct fm_lab *lab, struct fm_error *err);
+    /* The properties it is to answer, NULL-terminated; for levels beyond the first they are added
+       as levels are found. */
+    const char *const *properties;
+};
+
+extern const struct fm_probe fm_probe_cycle;
+extern const struct fm_probe fm_probe_levels;
+extern const struct fm_probe fm_probe_gap;
+extern const struct fm_probe fm_probe_capacity;
+extern const struct fm_probe fm_probe_latency;
+extern const struct fm_probe fm_probe_cooper_sandoval;
+
+#endif

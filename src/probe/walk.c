@@ -1,0 +1,161 @@
+#include "probe/walk.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "probe/lab.h"
+#include "refstring/refstring.h"
+
+/* So few pages fit every TLB there is. */
+#define PAGES_IN_ANY_TLB 2
+
+double fm_walk_mean(const struct fm_walk_point *point)
+{
+    return point->sum / point->placements;
+}
+
+double fm_walk_error(const struct fm_walk_point *point)
+{
+    if (point->placements < 2)
+        return 0;
+    const double mean = fm_walk_mean(point);
+    const double n = point->placements;
+    const double variance = (point->sum_of_squares - n * mean * mean) / (n - 1);
+    return variance > 0 ? sqrt(variance / n) / mean : 0;
+}
+
+/* Index of the first point not below bytes. */
+static size_t position(const struct fm_walk *walk, double bytes)
+{
+    size_t low = 0, high = walk->count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if ((double)walk->points[middle].bytes < bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+double fm_walk_at(const struct fm_walk *walk, double bytes)
+{
+    if (walk->count == 0)
+        return 0;
+    const size_t i = position(walk, bytes);
+    if (i == 0)
+        return fm_walk_mean(&walk->points[0]);
+    if (i == walk->count)
+        return fm_walk_mean(&walk->points[i - 1]);
+    const struct fm_walk_point *a = &walk->points[i - 1], *b = &walk->points[i];
+    const double part =
+        (log(bytes) - log((double)a->bytes)) / (log((double)b->bytes) - log((double)a->bytes));
+    return exp(log(fm_walk_mean(a)) * (1 - part) + log(fm_walk_mean(b)) * part);
+}
+
+void fm_walk_cut(struct fm_walk *walk, double bytes)
+{
+    walk->count = position(walk, nextafter(bytes, INFINITY));
+}
+
+static void add_point(struct fm_walk *walk, size_t bytes, double ns, double tlb_ns)
+{
+    const size_t i = position(walk, (double)bytes);
+    struct fm_walk_point *point = &walk->points[i];
+    if (i == walk->count || point->bytes != bytes) {
+        if (walk->count == FM_WALK_POINTS)
+            return;
+        memmove(point + 1, point, (walk->count - i) * sizeof *point);
+        walk->count++;
+        *point = (struct fm_walk_point){.bytes = bytes, .low = ns, .high = ns};
+    }
+    point->placements++;
+    point->sum += ns;
+    point->sum_of_squares += ns * ns;
+    point->tlb_sum += tlb_ns;
+    point->low = ns < point->low ? ns : point->low;
+    point->high = ns > point->high ? ns : point->high;
+}
+
+static bool time_swept(struct fm_lab *lab, size_t bytes, size_t per_page, double *ns,
+                       struct fm_error *err)
+{
+    const struct fm_swept_plan plan = {.bytes = bytes,
+                                       .unit = lab->walk.unit,
+                                       .per_page = per_page,
+                                       .page = lab->machine->info.page_size,
+                                       .seed = fm_lab_seed(lab)};
+    const struct fm_care care = {.repeats = lab->options->effort == FM_QUICK ? 3 : 4};
+    struct fm_string string;
+    return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
+}
+
+/* How much the walk changes around a footprint: nothing on a plateau. */
+static double steepness(const struct fm_walk *walk, double bytes)
+{
+    return fabs(log(fm_walk_at(walk, bytes * 1.4) / fm_walk_at(walk, bytes / 1.4)));
+}
+
+/* How many units a page of the companion: the most, up to half of all, at which the caches' answer
+   lies on a plateau. As many as can be, since what a TLB miss adds may overlap with a slower
+   cache's answer: the companion should be served from as far out as the string itself. */
+static size_t companion_units(const struct fm_walk *walk, size_t pages, size_t page)
+{
+    size_t best = 1;
+    double least = INFINITY;
+    for (size_t units = page / walk->unit / 2; units >= 1; units /= 2) {
+        const double slope = steepness(walk, (double)(pages * units * walk->unit));
+        if (slope < least - 0.05) {
+            least = slope;
+            best = units;
+        }
+    }
+    return best;
+}
+
+/* What the TLB adds to each reference of a swept string over that footprint. */
+static bool tlb_share(struct fm_lab *lab, size_t bytes, double *share, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    const size_t pages = (bytes + page - 1) / page;
+    const struct fm_walk *walk = &lab->walk;
+    *share = 0;
+    if (pages <= PAGES_IN_ANY_TLB || page / walk->unit < 2)
+        return true;
+    double ns;
+    if (!time_swept(lab, bytes, 1, &ns, err))
+        return false;
+    const double few = fm_walk_at(walk, (double)(pages * walk->unit));
+    *share = ns > few ? ns - few : 0;
+    /* No more than the clock's own grain: these pages fit the TLB. */
+    if (*share < 0.02 * few)
+        return true;
+    const size_t units = companion_units(walk, pages, page);
+    if (units == 1)
+        return true;
+    if (!time_swept(lab, bytes, units, &ns, err))
+        return false;
+    const double known = fm_walk_at(walk, (double)(pages * units * walk->unit));
+    *share = ns > known ? ns - known : 0;
+    return true;
+}
+
+bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, double *tlb_ns,
+                     struct fm_error *err)
+{
+    const size_t unit = lab->walk.unit;
+    bytes = bytes < unit ? unit : bytes / unit * unit;
+    double whole, share;
+    if (!time_swept(lab, bytes, 0, &whole, err) || !tlb_share(lab, bytes, &share, err))
+        return false;
+    /* No load is faster than one from the first level. */
+    double net = whole - share;
+    if (lab->fastest_ns > 0 && net < lab->fastest_ns)
+        net = lab->fastest_ns;
+    add_point(&lab->walk, bytes, net, share);
+    if (ns)
+        *ns = net;
+    if (tlb_ns)
+        *tlb_ns = share;
+    return true;
+}

@@ -1,0 +1,144 @@
+#include "survey/survey.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/probe.h"
+#include "survey/ledger.h"
+
+/* In the order they run: each after what it needs. */
+static const struct fm_probe *const probes[] = {
+    &fm_probe_cycle, &fm_probe_levels, &fm_probe_gap, &fm_probe_latency, &fm_probe_capacity,
+};
+#define PROBES (sizeof probes / sizeof probes[0])
+
+size_t fm_probe_list(const struct fm_probe_info **list)
+{
+    static struct fm_probe_info infos[PROBES];
+    for (size_t i = 0; i < PROBES; i++)
+        infos[i] = (struct fm_probe_info){probes[i]->name, probes[i]->finds, probes[i]->needs,
+                                          probes[i]->curve};
+    *list = infos;
+    return PROBES;
+}
+
+/* Whether a comma list has the name; sets *end behind the list's next comma. */
+static bool list_has(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; *at;) {
+        const size_t item = strcspn(at, ",");
+        if (item == length && strncmp(at, name, length) == 0)
+            return true;
+        at += item + (at[item] == ',');
+    }
+    return false;
+}
+
+bool fm_survey_check_only(const char *only, struct fm_error *err)
+{
+    for (const char *at = only; *at;) {
+        const size_t length = strcspn(at, ",");
+        bool known = false;
+        for (size_t i = 0; i < PROBES && !known; i++)
+            known = strlen(probes[i]->name) == length && !strncmp(probes[i]->name, at, length);
+        if (!known)
+            return fm_fail(err, FM_ERR_USAGE,
+                           "--only: there is no probe '%.*s'; `fathom probes` lists them",
+                           (int)(length < 64 ? length : 64), at);
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
+/* Marks the probes to run: those asked for and what they need. */
+static void choose(const struct fm_survey_options *options, bool chosen[PROBES])
+{
+    for (size_t i = 0; i < PROBES; i++)
+        chosen[i] = (!options->only || list_has(options->only, probes[i]->name)) &&
+                    (probes[i]->every_method || probes[i]->method == options->method);
+    for (size_t i = PROBES; i-- > 0;)
+        for (size_t j = 0; j < i && chosen[i]; j++)
+            chosen[j] |= list_has(probes[i]->needs, probes[j]->name);
+}
+
+/* What a probe did not reach stays on record, with the reason. */
+static void mark_unreached(struct fm_result *result, const struct fm_probe *probe,
+                           const char *reason)
+{
+    for (const char *const *property = probe->properties; *property; property++)
+        if (!fm_result_find(result, *property)) {
+            struct fm_finding *finding = fm_result_finding(result, *property, "");
+            if (finding)
+                fm_undetermined(finding, reason);
+        }
+}
+
+static bool run_probes(struct fm_lab *lab, const bool chosen[PROBES], struct fm_error *err)
+{
+    double total = 0, done = 0;
+    struct fm_error stop = {.code = FM_ERR_OK};
+    for (size_t i = 0; i < PROBES; i++)
+        total += chosen[i] ? probes[i]->share : 0;
+    for (size_t i = 0; i < PROBES; i++) {
+        if (!chosen[i])
+            continue;
+        lab->doing = probes[i]->name;
+        lab->fraction = done / total;
+        lab->share = probes[i]->share / total;
+        done += probes[i]->share;
+        if (stop.code == FM_ERR_OK && !probes[i]->run(lab, &stop) &&
+            stop.code != FM_ERR_OUT_OF_TIME && stop.code != FM_ERR_INTERRUPTED) {
+            *err = stop;
+            return false;
+        }
+        if (stop.code != FM_ERR_OK)
+            mark_unreached(lab->result, probes[i], stop.text);
+    }
+    lab->result->complete = stop.code == FM_ERR_OK;
+    return true;
+}
+
+static void warn(const struct fm_lab *lab)
+{
+    struct fm_result *result = lab->result;
+    const struct fm_known *known = &lab->known;
+    if (lab->samples && lab->disturbed * 5 > lab->samples)
+        fm_result_warn(result, "interference", "close other programs, or try --cpu with another CPU",
+                       "%u of %u samples were disturbed by other work on this CPU", lab->disturbed,
+                       lab->samples);
+    if (known->count && !known->memory_seen)
+        fm_result_warn(result, "footprint",
+                       "raise --max-footprint, or give the program more memory",
+                       "latency still rises at the largest footprint measured (%.0f MiB): there "
+                       "may be more levels",
+                       known->far_bytes / 0x1p20);
+}
+
+bool fm_survey(struct fm_machine *machine, const struct fm_claims *claims,
+               const struct fm_survey_options *options, struct fm_result *result,
+               struct fm_error *err)
+{
+    struct fm_lab *lab = calloc(1, sizeof *lab);
+    if (!lab)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a survey");
+    lab->machine = machine;
+    lab->options = options;
+    lab->result = result;
+    lab->deadline_s = options->budget_s;
+    bool chosen[PROBES];
+    choose(options, chosen);
+    result->machine = machine->info;
+    const bool good = run_probes(lab, chosen, err);
+    if (good) {
+        warn(lab);
+        if (claims)
+            fm_ledger_claims(result, claims);
+        machine->ops->observe(machine, &result->environment);
+        result->elapsed_s = machine->ops->elapsed(machine);
+    }
+    free(lab);
+    return good;
+}
