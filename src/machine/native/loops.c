@@ -1,0 +1,120 @@
+#include "machine/native/loops.h"
+
+#include "machine/native/instructions.h"
+
+/* Checks that a sanitizer adds to every load would be measured with it. */
+#define UNCHECKED __attribute__((noinline, no_sanitize("address", "undefined")))
+
+/* A volatile load can neither be left out nor moved; nothing but these loads is on the path from
+   one to the next. */
+#define STEP    p = *(void *volatile *)p;
+#define STEPS4  STEP STEP STEP STEP
+#define STEPS16 STEPS4 STEPS4 STEPS4 STEPS4
+
+UNCHECKED void *fm_chase(void *start, uint64_t steps)
+{
+    void *p = start;
+    for (uint64_t left = steps / 16; left; left--) {
+        STEPS16
+    }
+    for (uint64_t left = steps % 16; left; left--) {
+        STEP
+    }
+    return p;
+}
+
+static inline volatile uint64_t *word_at(const struct fm_walk *walk, size_t i)
+{
+    return (volatile uint64_t *)(void *)(walk->base + (size_t)walk->word[i] * FM_WORD);
+}
+
+UNCHECKED void fm_walk_link(const struct fm_walk *walk)
+{
+    const size_t last = walk->count - 1;
+    for (size_t i = 0; i < last; i++)
+        *word_at(walk, i) = (uintptr_t)word_at(walk, i + 1);
+    *word_at(walk, last) = (uintptr_t)word_at(walk, 0);
+}
+
+/* The next stretch of the walk without a wrap: the index of its first word; *end is one past its
+   last. The references in it are taken off what is left. */
+static inline size_t stretch(struct fm_walk *walk, uint64_t *left, size_t *end)
+{
+    const size_t first = walk->at;
+    const size_t room = walk->count - first;
+    const size_t length = *left < room ? (size_t)*left : room;
+    *end = first + length;
+    *left -= length;
+    walk->at = *end == walk->count ? 0 : *end;
+    return first;
+}
+
+UNCHECKED uint64_t fm_walk_load(struct fm_walk *walk, uint64_t references)
+{
+    uint64_t all = 0;
+    for (uint64_t left = references; left;) {
+        size_t end;
+        for (size_t i = stretch(walk, &left, &end); i < end; i++)
+            all |= *word_at(walk, i);
+    }
+    return all;
+}
+
+/* The next address has the loaded value in it, cut to nothing by a mask that is 0; the compiler
+   does not know that, and the processor waits for it. */
+UNCHECKED uint64_t fm_walk_load_dependent(struct fm_walk *walk, uint64_t references)
+{
+    size_t zero = 0;
+    __asm__ volatile("" : "+r"(zero));
+    uint64_t value = 0;
+    for (uint64_t left = references; left;) {
+        size_t end;
+        for (size_t i = stretch(walk, &left, &end); i < end; i++)
+            value = *(word_at(walk, i) + (value & zero));
+    }
+    return value;
+}
+
+UNCHECKED void fm_walk_store(struct fm_walk *walk, const uint64_t *values, uint64_t references)
+{
+    for (uint64_t left = references; left;) {
+        size_t end;
+        for (size_t i = stretch(walk, &left, &end); i < end; i++)
+            *word_at(walk, i) = values[i];
+    }
+}
+
+UNCHECKED void fm_walk_flush(struct fm_walk *walk, uint64_t references)
+{
+    for (uint64_t left = references; left;) {
+        size_t end;
+        for (size_t i = stretch(walk, &left, &end); i < end; i++)
+            fm_flush((const void *)(uintptr_t)word_at(walk, i));
+    }
+    fm_flush_done();
+}
+
+static uint64_t add_chain(uint64_t operations)
+{
+    uint64_t x = 1;
+    for (uint64_t left = operations / 64; left; left--)
+        FM_ADD_64(x);
+    for (uint64_t left = operations % 64; left; left--)
+        FM_ADD(x);
+    return x;
+}
+
+static uint64_t rotate_chain(uint64_t operations)
+{
+    uint64_t x = 1;
+    for (uint64_t left = operations / 64; left; left--)
+        FM_ROTATE_64(x);
+    for (uint64_t left = operations % 64; left; left--)
+        FM_ROTATE(x);
+    return x;
+}
+
+uint64_t fm_operate(enum fm_chain kind, uint64_t operations)
+{
+    return kind == FM_CHAIN_ADD ? add_chain(operations) : rotate_chain(operations);
+}

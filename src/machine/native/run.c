@@ -1,0 +1,280 @@
+/* Running a reference string on this computer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/units.h"
+#include "machine/native/computer.h"
+#include "machine/native/loops.h"
+
+/* A run longer than this is checked for interference by itself. The check is a system call that
+   pushes some lines out of the first-level cache; the repeats of a shorter run would notice, so
+   those are checked all together, from before the first warm reference on. */
+#define LONG_RUN_NS 200e3
+
+/* What a run needs beside the string. */
+struct work {
+    struct fm_computer *computer;
+    const struct fm_string *string;
+    uint64_t *values[FM_STRING_ORDERS]; /* of each order that is stored to: what its words hold */
+};
+
+static struct fm_walk walk_of(const struct work *work, const struct fm_phase *phase)
+{
+    const struct fm_order *order = &work->string->orders[phase->order];
+    return (struct fm_walk){
+        .base = work->computer->arena.base,
+        .word = order->word,
+        .count = phase->window ? phase->window : order->count,
+    };
+}
+
+static const struct fm_phase *metered_phase(const struct fm_string *string)
+{
+    return &string->phases[string->phase_count - 1];
+}
+
+static bool bad(struct fm_error *err, const struct fm_string *string, const char *why)
+{
+    return fm_fail(err, FM_ERR_INTERNAL, "reference string %s: %s", string->label, why);
+}
+
+static bool check_phase(const struct fm_string *string, size_t i, struct fm_error *err)
+{
+    const struct fm_phase *phase = &string->phases[i];
+    if (phase->metered != (i == string->phase_count - 1))
+        return bad(err, string, "the last phase and no other must be metered");
+    if (phase->order >= string->order_count)
+        return bad(err, string, "a phase names an order that is not there");
+    if (phase->window > string->orders[phase->order].count)
+        return bad(err, string, "a window is larger than its order");
+    if (phase->chained && (phase->op != FM_OP_LOAD || phase->window))
+        return bad(err, string, "only loads over a whole order can be chained");
+    return true;
+}
+
+static bool check_order(const struct fm_string *string, size_t i, struct fm_error *err)
+{
+    const struct fm_order *order = &string->orders[i];
+    if (!order->count)
+        return bad(err, string, "an order is empty");
+    uint32_t last = 0;
+    for (size_t at = 0; at < order->count; at++)
+        last = order->word[at] > last ? order->word[at] : last;
+    if (((uint64_t)last + 1) * FM_WORD > string->bytes)
+        return bad(err, string, "a word lies beyond its span");
+    return true;
+}
+
+static bool check(const struct work *work, struct fm_error *err)
+{
+    const struct fm_string *string = work->string;
+    if (string->bytes > work->computer->arena.bytes) {
+        char span[FM_SIZE_TEXT], room[FM_SIZE_TEXT];
+        return fm_fail(err, FM_ERR_NO_MEMORY, "reference string %s spans %s, the arena has %s",
+                       string->label, fm_format_size(string->bytes, span),
+                       fm_format_size(work->computer->arena.bytes, room));
+    }
+    if (!string->phase_count)
+        return bad(err, string, "it has no phase");
+    for (size_t i = 0; i < string->order_count; i++)
+        if (!check_order(string, i, err))
+            return false;
+    for (size_t i = 0; i < string->phase_count; i++)
+        if (!check_phase(string, i, err))
+            return false;
+    return true;
+}
+
+/* Stores must not break the chain, which lies in the same words: they write again what is there.
+   The values are put aside before the first phase, so that a store needs no load. */
+static bool put_values_aside(struct work *work, struct fm_error *err)
+{
+    for (size_t i = 0; i < work->string->phase_count; i++) {
+        const struct fm_phase *phase = &work->string->phases[i];
+        if (phase->op != FM_OP_STORE || work->values[phase->order])
+            continue;
+        const struct fm_order *order = &work->string->orders[phase->order];
+        uint64_t *values = malloc(order->count * sizeof *values);
+        if (!values)
+            return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for the values of %s",
+                           work->string->label);
+        for (size_t at = 0; at < order->count; at++)
+            memcpy(&values[at], work->computer->arena.base + (size_t)order->word[at] * FM_WORD,
+                   sizeof *values);
+        work->values[phase->order] = values;
+    }
+    return true;
+}
+
+/* Building the chain in its own order is a first warm pass over it. */
+static bool prepare(struct work *work, struct fm_error *err)
+{
+    const struct fm_walk metered = walk_of(work, metered_phase(work->string));
+    if (metered_phase(work->string)->chained)
+        fm_walk_link(&metered);
+    return put_values_aside(work, err);
+}
+
+/* Walks a phase from where the walk stands. The result depends on every load. */
+static uint64_t walk_phase(const struct work *work, const struct fm_phase *phase,
+                           struct fm_walk *walk)
+{
+    switch (phase->op) {
+    case FM_OP_LOAD:
+        return phase->chained ? fm_walk_load_dependent(walk, phase->references)
+                              : fm_walk_load(walk, phase->references);
+    case FM_OP_STORE:
+        fm_walk_store(walk, work->values[phase->order], phase->references);
+        return 0;
+    case FM_OP_FLUSH:
+        fm_walk_flush(walk, phase->references);
+        return 0;
+    }
+    return 0;
+}
+
+/* The chain in memory is that of the metered order; another order's chained phase goes by its
+   list, each load waiting for the one before all the same. */
+static void run_unmetered(const struct work *work)
+{
+    const struct fm_phase *metered = metered_phase(work->string);
+    for (const struct fm_phase *phase = work->string->phases; phase < metered; phase++) {
+        struct fm_walk walk = walk_of(work, phase);
+        if (phase->chained && phase->order == metered->order && metered->chained)
+            fm_chase(walk.base + (size_t)walk.word[0] * FM_WORD, phase->references);
+        else
+            walk_phase(work, phase, &walk);
+    }
+}
+
+/* Where a metered phase stands between its repeats. */
+struct position {
+    void *pointer;
+    struct fm_walk walk;
+};
+
+/* A branch on the value: the clock's fence waits for branches to be decided, where it would not
+   wait for a load that nobody needs yet. */
+static inline void wait_for(uint64_t value)
+{
+    if (value == UINT64_MAX)
+        __asm__ volatile("nop");
+}
+
+static double since(const struct fm_meter *clock, struct fm_instant start, struct fm_instant end)
+{
+    const double ns = clock->ops->elapsed_ns(clock, start, end) - clock->info.overhead_ns;
+    return ns > 0 ? ns : 0;
+}
+
+/* One timed run, from where the one before stopped. */
+static double timed(const struct work *work, const struct fm_phase *phase,
+                    struct position *position)
+{
+    const struct fm_meter *clock = work->computer->clock;
+    const struct fm_instant start = clock->ops->now(clock);
+    if (phase->chained) {
+        position->pointer = fm_chase(position->pointer, phase->references);
+        wait_for((uintptr_t)position->pointer);
+    } else {
+        wait_for(walk_phase(work, phase, &position->walk));
+    }
+    return since(clock, start, clock->ops->now(clock));
+}
+
+static void mark_all(struct fm_sample *samples, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        samples[i].disturbed = true;
+}
+
+/* Of one run: what it cost is the time away and the cached lines that were lost, some hundred at
+   least. A run of many milliseconds on a busy computer never goes without; it is believed as long
+   as that is a small part of it. */
+static bool touched(const struct fm_sample *sample, struct fm_watch_mark seen)
+{
+    const double lines_lost_ns = 10e3, small_part = 0.005;
+    return seen.away_ns + (double)seen.events * lines_lost_ns > small_part * sample->ns;
+}
+
+/* Of several short runs of one string: an event costs more than a microsecond, so one that is no
+   slower than the fastest saw none of them; that the fastest saw none is sure only when there are
+   fewer events than runs. */
+static void mark_touched(struct fm_sample *samples, size_t count, struct fm_watch_mark seen)
+{
+    const double least_cost_ns = 1000;
+    if (seen.events == 0)
+        return;
+    if (count == 1)
+        samples[0].disturbed = touched(&samples[0], seen);
+    else if (seen.events >= count)
+        mark_all(samples, count);
+    else {
+        double fastest = samples[0].ns;
+        for (size_t i = 1; i < count; i++)
+            fastest = samples[i].ns < fastest ? samples[i].ns : fastest;
+        for (size_t i = 0; i < count; i++)
+            samples[i].disturbed = samples[i].ns > fastest + least_cost_ns;
+    }
+}
+
+/* The samples were written once before, and the clock is read once for nothing: neither a page
+   fault nor cold code falls into the first timed run. */
+static void run_metered(const struct work *work, unsigned repeats, struct fm_watch_mark mark,
+                        struct fm_sample *samples)
+{
+    const struct fm_phase *phase = metered_phase(work->string);
+    struct position position = {.walk = walk_of(work, phase)};
+    position.pointer = position.walk.base + (size_t)position.walk.word[0] * FM_WORD;
+    work->computer->clock->ops->now(work->computer->clock);
+    unsigned unchecked = 0;
+    for (unsigned i = 0; i < repeats; i++) {
+        samples[i].ns = timed(work, phase, &position);
+        samples[i].references = phase->references;
+        if (samples[i].ns < LONG_RUN_NS && i + 1 < repeats)
+            continue;
+        const struct fm_watch_mark now = fm_watch_now();
+        mark_touched(samples + unchecked, i + 1 - unchecked, fm_watch_between(mark, now));
+        mark = now;
+        unchecked = i + 1;
+    }
+    if (fm_watch_stolen(&work->computer->watch))
+        mark_all(samples, repeats);
+}
+
+bool fm_computer_run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                     struct fm_sample *samples, struct fm_error *err)
+{
+    struct work work = {.computer = (struct fm_computer *)machine, .string = string};
+    if (!check(&work, err))
+        return false;
+    memset(samples, 0, repeats * sizeof *samples);
+    const struct fm_meter *clock = work.computer->clock;
+    struct fm_watch_mark mark = fm_watch_now();
+    const struct fm_instant start = clock->ops->now(clock);
+    const bool ready = prepare(&work, err);
+    if (ready) {
+        run_unmetered(&work);
+        /* What happened during a long way to get warm says nothing of the timed runs. */
+        if (since(clock, start, clock->ops->now(clock)) > LONG_RUN_NS)
+            mark = fm_watch_now();
+        run_metered(&work, repeats, mark, samples);
+    }
+    for (size_t i = 0; i < FM_STRING_ORDERS; i++)
+        free(work.values[i]);
+    return ready;
+}
+
+bool fm_computer_chain(struct fm_machine *machine, enum fm_chain kind, uint64_t operations,
+                       struct fm_sample *sample, struct fm_error *err)
+{
+    (void)err;
+    const struct fm_meter *clock = ((struct fm_computer *)machine)->clock;
+    *sample = (struct fm_sample){.references = operations};
+    const struct fm_watch_mark before = fm_watch_now();
+    const struct fm_instant start = clock->ops->now(clock);
+    wait_for(fm_operate(kind, operations));
+    sample->ns = since(clock, start, clock->ops->now(clock));
+    mark_touched(sample, 1, fm_watch_between(before, fm_watch_now()));
+    return true;
+}
