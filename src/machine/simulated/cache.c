@@ -1,0 +1,35 @@
+#include "machine/simulated/cache.h"
+
+#include <stdlib.h>
+
+bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *description,
+                   struct fm_rng *rng, struct fm_error *err)
+{
+    *cache = (struct fm_cache){
+        .shift = (uint32_t)__builtin_ctz(description->line),
+        .latency = description->latency,
+        .index = description->index,
+        .inclusive = description->inclusion == FM_INCLUSION_INCLUSIVE,
+        .exclusive = description->inclusion == FM_INCLUSION_EXCLUSIVE,
+        .write_back = description->write_policy == FM_WRITE_BACK,
+        .write_allocate = description->write_allocate,
+    };
+    if (!fm_tags_open(&cache->tags, description->capacity / description->line, description->ways,
+                      description->replacement, rng, err))
+        return false;
+    const size_t slots = (size_t)cache->tags.sets * cache->tags.stride;
+    cache->dirty = calloc(slots, sizeof *cache->dirty);
+    cache->alias = calloc(slots, sizeof *cache->alias);
+    if (cache->dirty && cache->alias)
+        return true;
+    fm_cache_close(cache);
+    return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to simulate the cache %s", description->name);
+}
+
+void fm_cache_close(struct fm_cache *cache)
+{
+    fm_tags_close(&cache->tags);
+    free(cache->dirty);
+    free(cache->alias);
+    *cache = (struct fm_cache){0};
+}

@@ -1,0 +1,112 @@
+/* One data-side cache of a simulated machine.
+ *
+ * Lines are tagged by physical address, also where the index is virtual, because every placement
+ * uses the same virtual addresses again. A set is (address / line) modulo sets. With a hashed
+ * index that set is moved on by a hash of the quotient, all upper bits of the physical address:
+ * any run of as many lines as there are sets still meets each set once, as with the XOR trees of
+ * real processors, but lines at a fixed stride no longer meet in one. */
+#ifndef FM_MACHINE_SIMULATED_CACHE_H
+#define FM_MACHINE_SIMULATED_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/description.h"
+#include "core/error.h"
+#include "machine/simulated/tags.h"
+
+/* One byte of the arena as the program and as the memory knows it. */
+struct fm_address {
+    uint64_t virtual, physical;
+};
+
+struct fm_cache {
+    struct fm_tags tags;
+    uint32_t shift; /* log2 of the line */
+    double latency; /* cycles, load to use */
+    enum fm_index index;
+    bool inclusive;      /* what it evicts leaves the levels inside */
+    bool exclusive;      /* filled by victims of the level inside alone */
+    bool write_back;     /* otherwise writes pass through */
+    bool write_allocate; /* a missed store brings the line in */
+    bool tied;           /* what it evicts matters to another level even when clean */
+
+    uint8_t *dirty;       /* by slot */
+    uint64_t dirty_count; /* how many are, so that machines that only read pay nothing */
+    uint32_t *alias;      /* by slot, virtual line; kept where tied or dirty */
+};
+
+bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *description,
+                   struct fm_rng *rng, struct fm_error *err);
+void fm_cache_close(struct fm_cache *cache);
+
+static inline uint32_t fm_cache_tag(const struct fm_cache *cache, struct fm_address at)
+{
+    return (uint32_t)(at.physical >> cache->shift);
+}
+
+static inline uint32_t fm_cache_set(const struct fm_cache *cache, struct fm_address at)
+{
+    const struct fm_divisor by = cache->tags.by_sets;
+    if (cache->index == FM_INDEX_VIRTUAL)
+        return fm_remainder(by, (uint32_t)(at.virtual >> cache->shift));
+    const uint32_t line = fm_cache_tag(cache, at);
+    uint32_t set = fm_remainder(by, line);
+    if (cache->index == FM_INDEX_HASHED) {
+        const uint64_t hash = (fm_quotient(by, line) * 0x9e3779b97f4a7c15u) >> 32;
+        set += (uint32_t)(hash * by.number >> 32);
+        set -= set >= by.number ? by.number : 0;
+    }
+    return set;
+}
+
+/* The slot that holds the address, or FM_NO_SLOT; changes nothing. */
+static inline size_t fm_cache_find(const struct fm_cache *cache, struct fm_address at)
+{
+    return fm_tags_find(&cache->tags, fm_cache_set(cache, at), fm_cache_tag(cache, at));
+}
+
+/* Whether the address is in the cache; if it is, it has been used. */
+static inline bool fm_cache_use(struct fm_cache *cache, struct fm_address at)
+{
+    const uint32_t set = fm_cache_set(cache, at);
+    const size_t slot = fm_tags_find(&cache->tags, set, fm_cache_tag(cache, at));
+    if (slot == FM_NO_SLOT)
+        return false;
+    fm_tags_hit(&cache->tags, set, slot);
+    return true;
+}
+
+/* The first byte of the line in a slot that held `tag`; the virtual half only where tied or
+   dirty. */
+static inline struct fm_address fm_cache_line(const struct fm_cache *cache, size_t slot,
+                                              uint32_t tag)
+{
+    return (struct fm_address){(uint64_t)cache->alias[slot] << cache->shift,
+                               (uint64_t)tag << cache->shift};
+}
+
+static inline void fm_cache_name(struct fm_cache *cache, size_t slot, struct fm_address at)
+{
+    cache->alias[slot] = (uint32_t)(at.virtual >> cache->shift);
+}
+
+static inline void fm_cache_soil(struct fm_cache *cache, size_t slot, struct fm_address at)
+{
+    cache->dirty_count += !cache->dirty[slot];
+    cache->dirty[slot] = 1;
+    fm_cache_name(cache, slot, at);
+}
+
+/* Makes a slot clean; says whether it was dirty. */
+static inline bool fm_cache_clean(struct fm_cache *cache, size_t slot)
+{
+    const bool was = cache->dirty_count && cache->dirty[slot];
+    if (was) {
+        cache->dirty[slot] = 0;
+        cache->dirty_count--;
+    }
+    return was;
+}
+
+#endif

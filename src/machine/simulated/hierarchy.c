@@ -1,0 +1,251 @@
+#include "machine/simulated/hierarchy.h"
+
+/* The data cache of a level, NULL if there is none; *twice if there are several. */
+static const struct fm_cache_description *described(const struct fm_description *description,
+                                                    unsigned level, bool *twice)
+{
+    const struct fm_cache_description *found = NULL;
+    *twice = false;
+    for (size_t i = 0; i < description->cache_count; i++) {
+        const struct fm_cache_description *cache = &description->caches[i];
+        if (cache->level != level || cache->holds == FM_HOLDS_INSTRUCTIONS)
+            continue;
+        *twice = found != NULL;
+        found = cache;
+    }
+    return found;
+}
+
+static bool power_of_two(uint64_t x)
+{
+    return x && (x & (x - 1)) == 0;
+}
+
+static bool possible(const struct fm_cache_description *cache, uint32_t inner_line,
+                     uint64_t page_size, struct fm_error *err)
+{
+    if (!power_of_two(cache->line) || cache->line < FM_WORD || cache->line > page_size)
+        return fm_fail(err, FM_ERR_USAGE, "cache %s: line %u is no power of two from %u to a page",
+                       cache->name, cache->line, FM_WORD);
+    if (cache->line < inner_line)
+        return fm_fail(err, FM_ERR_USAGE, "cache %s: line %u is smaller than that inside, %u",
+                       cache->name, cache->line, inner_line);
+    const uint64_t row = (uint64_t)cache->line * cache->ways;
+    if (row == 0 || cache->capacity == 0 || cache->capacity % row)
+        return fm_fail(err, FM_ERR_USAGE, "cache %s: capacity is no multiple of line x ways",
+                       cache->name);
+    if (cache->capacity / cache->line > UINT32_MAX / 4)
+        return fm_fail(err, FM_ERR_USAGE, "cache %s: too many lines to simulate", cache->name);
+    if (fm_policy_of(cache->replacement)->power_of_two && !power_of_two(cache->ways))
+        return fm_fail(err, FM_ERR_USAGE, "cache %s: %s needs a power of two of ways", cache->name,
+                       fm_policy_of(cache->replacement)->name);
+    return true;
+}
+
+static void tie(struct fm_hierarchy *hierarchy)
+{
+    hierarchy->caches[0].exclusive = false;
+    for (unsigned i = 0; i < hierarchy->count; i++) {
+        struct fm_cache *cache = &hierarchy->caches[i];
+        const bool feeds = i + 1 < hierarchy->count && cache[1].exclusive;
+        cache->tied = cache->inclusive || feeds;
+    }
+}
+
+bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_description *description,
+                       uint64_t seed, struct fm_error *err)
+{
+    *hierarchy = (struct fm_hierarchy){0};
+    fm_rng_seed(&hierarchy->rng, seed);
+    uint32_t inner_line = FM_WORD;
+    for (unsigned level = 1; level <= FM_CACHE_LEVELS; level++) {
+        bool twice;
+        const struct fm_cache_description *cache = described(description, level, &twice);
+        if (twice)
+            return fm_fail(err, FM_ERR_USAGE, "two data caches at level %u", level);
+        if (!cache)
+            break;
+        if (!possible(cache, inner_line, description->page_size, err) ||
+            !fm_cache_open(&hierarchy->caches[level - 1], cache, &hierarchy->rng, err))
+            return false;
+        inner_line = cache->line;
+        hierarchy->count = level;
+    }
+    if (hierarchy->count == 0)
+        return fm_fail(err, FM_ERR_USAGE, "no data cache at level 1");
+    tie(hierarchy);
+    return true;
+}
+
+void fm_hierarchy_close(struct fm_hierarchy *hierarchy)
+{
+    for (unsigned i = 0; i < hierarchy->count; i++)
+        fm_cache_close(&hierarchy->caches[i]);
+}
+
+/* The first write-back level from `level` on that holds the line keeps the data; else memory. */
+static void write_from(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
+{
+    for (; level < hierarchy->count; level++) {
+        struct fm_cache *cache = &hierarchy->caches[level];
+        const size_t slot = cache->write_back ? fm_cache_find(cache, at) : FM_NO_SLOT;
+        if (slot != FM_NO_SLOT) {
+            fm_cache_soil(cache, slot, at);
+            return;
+        }
+    }
+}
+
+void fm_hierarchy_write(struct fm_hierarchy *hierarchy, struct fm_address at)
+{
+    write_from(hierarchy, 0, at);
+}
+
+static void write_back(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
+{
+    hierarchy->writebacks++;
+    write_from(hierarchy, level, at);
+}
+
+/* Takes what the line at `level` covers out of every level inside; whether any of it was dirty. */
+static bool expel(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address line)
+{
+    const uint64_t bytes = (uint64_t)1 << hierarchy->caches[level].shift;
+    bool dirty = false;
+    for (unsigned i = 0; i < level; i++) {
+        struct fm_cache *cache = &hierarchy->caches[i];
+        for (uint64_t at = 0; at < bytes; at += (uint64_t)1 << cache->shift) {
+            const struct fm_address part = {line.virtual + at, line.physical + at};
+            const size_t slot = fm_cache_find(cache, part);
+            if (slot == FM_NO_SLOT)
+                continue;
+            if (fm_cache_clean(cache, slot)) {
+                hierarchy->writebacks++;
+                dirty = true;
+            }
+            fm_tags_drop(&cache->tags, slot);
+        }
+    }
+    return dirty;
+}
+
+/* A line is no longer wanted in its slot; whether what it held must be written outward. */
+static bool part_with(struct fm_hierarchy *hierarchy, unsigned level, size_t slot,
+                      struct fm_address line)
+{
+    struct fm_cache *cache = &hierarchy->caches[level];
+    const bool dirty = fm_cache_clean(cache, slot);
+    return (cache->inclusive && expel(hierarchy, level, line)) || dirty;
+}
+
+static void evict(struct fm_hierarchy *hierarchy, unsigned level, size_t slot, uint32_t tag);
+
+/* Puts a line into a level that does not hold it. */
+static void insert(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at, bool dirty)
+{
+    struct fm_cache *cache = &hierarchy->caches[level];
+    uint32_t old;
+    const size_t slot =
+        fm_tags_replace(&cache->tags, fm_cache_set(cache, at), fm_cache_tag(cache, at), &old);
+    if (old != FM_EMPTY && (cache->tied || cache->dirty_count))
+        evict(hierarchy, level, slot, old);
+    if (cache->tied)
+        fm_cache_name(cache, slot, at);
+    if (dirty)
+        write_from(hierarchy, level, at);
+}
+
+/* A victim of the level inside comes into an exclusive level. */
+static void take_in(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at,
+                    bool dirty)
+{
+    struct fm_cache *cache = &hierarchy->caches[level];
+    hierarchy->writebacks += dirty;
+    if (!fm_cache_use(cache, at))
+        insert(hierarchy, level, at, dirty);
+    else if (dirty)
+        write_from(hierarchy, level, at);
+}
+
+/* Another tag stands in the slot already; sees to the line that was there. */
+static void evict(struct fm_hierarchy *hierarchy, unsigned level, size_t slot, uint32_t tag)
+{
+    const struct fm_address line = fm_cache_line(&hierarchy->caches[level], slot, tag);
+    const bool dirty = part_with(hierarchy, level, slot, line);
+    if (level + 1 < hierarchy->count && hierarchy->caches[level + 1].exclusive)
+        take_in(hierarchy, level + 1, line, dirty);
+    else if (dirty)
+        write_back(hierarchy, level + 1, line);
+}
+
+static void lose(struct fm_hierarchy *hierarchy, unsigned level, size_t slot)
+{
+    struct fm_cache *cache = &hierarchy->caches[level];
+    const struct fm_address line = fm_cache_line(cache, slot, cache->tags.tag[slot]);
+    if (part_with(hierarchy, level, slot, line))
+        write_back(hierarchy, level + 1, line);
+    fm_tags_drop(&cache->tags, slot);
+}
+
+/* Whether a miss brings the line into this level. */
+static bool fills(const struct fm_cache *cache, bool store)
+{
+    return !cache->exclusive && (cache->write_allocate || !store);
+}
+
+/* Takes the line out of the exclusive level that served it, unless a part of it must stay or
+   nothing inside takes it. Returns whether the line that moves is dirty. */
+static bool move_out(struct fm_hierarchy *hierarchy, unsigned served, unsigned fill,
+                     struct fm_address at, bool store)
+{
+    struct fm_cache *cache = &hierarchy->caches[served];
+    unsigned taker = served;
+    while (taker > fill && !fills(&hierarchy->caches[taker - 1], store))
+        taker--;
+    if (taker == fill || hierarchy->caches[taker - 1].shift != cache->shift)
+        return false;
+    const size_t slot = fm_cache_find(cache, at);
+    const bool dirty = fm_cache_clean(cache, slot);
+    fm_tags_drop(&cache->tags, slot);
+    if (!dirty || hierarchy->caches[taker - 1].write_back)
+        return dirty;
+    write_back(hierarchy, served + 1, at);
+    return false;
+}
+
+unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at, unsigned search,
+                            unsigned fill, bool store)
+{
+    unsigned served = search;
+    while (served < hierarchy->count && !fm_cache_use(&hierarchy->caches[served], at))
+        served++;
+    bool dirty = false;
+    if (served < hierarchy->count && hierarchy->caches[served].exclusive)
+        dirty = move_out(hierarchy, served, fill, at, store);
+    for (unsigned i = served; i-- > fill;) {
+        if (!fills(&hierarchy->caches[i], store))
+            continue;
+        insert(hierarchy, i, at, dirty);
+        dirty = false;
+    }
+    return served;
+}
+
+void fm_hierarchy_flush(struct fm_hierarchy *hierarchy, struct fm_address at)
+{
+    for (unsigned i = 0; i < hierarchy->count; i++) {
+        const size_t slot = fm_cache_find(&hierarchy->caches[i], at);
+        if (slot != FM_NO_SLOT)
+            lose(hierarchy, i, slot);
+    }
+}
+
+void fm_hierarchy_pollute(struct fm_hierarchy *hierarchy, struct fm_rng *rng)
+{
+    for (unsigned i = 0; i < hierarchy->count; i++) {
+        const struct fm_tags *tags = &hierarchy->caches[i].tags;
+        const size_t slot = fm_tags_draw(tags, rng);
+        if (tags->tag[slot] != FM_EMPTY)
+            lose(hierarchy, i, slot);
+    }
+}

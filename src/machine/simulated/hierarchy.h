@@ -1,0 +1,55 @@
+/* The data caches of a simulated machine, and how lines travel between them.
+ *
+ * - A reference is served by the first level that holds its line; only there does it change the
+ *   replacement order. Every level it missed in is then filled, the outermost first.
+ * - An inclusive level that evicts a line takes it out of every level inside as well.
+ * - An exclusive level is filled only by the lines that the level just inside evicts. A hit moves
+ *   the line inward; where the inner line is smaller it is copied, since the rest must stay
+ *   somewhere. A victim smaller than the line brings the whole line with it. Level 1 has nothing
+ *   inside and is never exclusive.
+ * - A store is a load (except that levels without write allocation are not filled) and then a
+ *   write: it goes outward through the levels that hold the line until a write-back level keeps
+ *   it and is dirty. A write changes no replacement order and brings nothing in.
+ * - A dirty line that leaves a level is one write-back, and is written outward in the same way.
+ * - A lost line (flushed, or polluted away) leaves like an evicted one, but moves into no other
+ *   level. */
+#ifndef FM_MACHINE_SIMULATED_HIERARCHY_H
+#define FM_MACHINE_SIMULATED_HIERARCHY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/description.h"
+#include "core/error.h"
+#include "core/machine.h"
+#include "machine/simulated/cache.h"
+
+struct fm_hierarchy {
+    struct fm_cache caches[FM_CACHE_LEVELS];
+    unsigned count;
+    struct fm_rng rng; /* for random replacement */
+    uint64_t writebacks;
+};
+
+/* Takes the description's data caches in order of level. Errors where they make no hierarchy;
+   close it all the same. */
+bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_description *description,
+                       uint64_t seed, struct fm_error *err);
+void fm_hierarchy_close(struct fm_hierarchy *hierarchy);
+
+/* Looks for the line in the levels from `search` on, which is the first that may hold it, and
+   brings it into those from `fill` on that missed. Returns the level that served it, counted from
+   0; the number of levels stands for memory. */
+unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at, unsigned search,
+                            unsigned fill, bool store);
+
+/* The second half of a store. */
+void fm_hierarchy_write(struct fm_hierarchy *hierarchy, struct fm_address at);
+
+/* Takes the line out of every level. */
+void fm_hierarchy_flush(struct fm_hierarchy *hierarchy, struct fm_address at);
+
+/* Loses one line of every level, drawn from all slots. */
+void fm_hierarchy_pollute(struct fm_hierarchy *hierarchy, struct fm_rng *rng);
+
+#endif

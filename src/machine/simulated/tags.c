@@ -1,0 +1,140 @@
+#include "machine/simulated/tags.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to so many ways a search by vector compares beats the hash table (bench/simulator.c). */
+#define SEARCHED_WAYS 32u
+
+#define LANES      4u
+#define CACHE_LINE 64u
+
+static void *allocate(size_t bytes)
+{
+    const size_t rounded = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    return aligned_alloc(CACHE_LINE, rounded);
+}
+
+static size_t slots(const struct fm_tags *tags)
+{
+    return (size_t)tags->sets * tags->stride;
+}
+
+static size_t table_size(const struct fm_tags *tags)
+{
+    return (size_t)1 << (32 - tags->table_shift);
+}
+
+bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
+                  enum fm_replacement replacement, struct fm_rng *rng, struct fm_error *err)
+{
+    *tags = (struct fm_tags){.policy = fm_policy_of(replacement), .rng = rng, .ways = ways};
+    tags->sets = (uint32_t)(entries / ways);
+    tags->stride = (ways + LANES - 1) / LANES * LANES;
+    tags->words = (uint32_t)tags->policy->words(ways);
+    tags->by_sets = fm_divisor_of(tags->sets);
+    tags->promotes = replacement == FM_REPLACE_LRU;
+    tags->packed = ways <= FM_ORDER_PACKED && (tags->promotes || replacement == FM_REPLACE_FIFO);
+    tags->tag = allocate(slots(tags) * sizeof *tags->tag);
+    tags->state = allocate((size_t)tags->sets * tags->words * sizeof *tags->state);
+    if (ways > SEARCHED_WAYS) {
+        /* At most half full, so that a probe rarely goes beyond the first cell. */
+        tags->table_shift = (uint32_t)__builtin_clz((uint32_t)entries) - 1;
+        tags->table = allocate(table_size(tags) * sizeof *tags->table);
+    }
+    if (!tags->tag || !tags->state || (ways > SEARCHED_WAYS && !tags->table)) {
+        fm_tags_close(tags);
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for the tags of a cache of %llu lines",
+                       (unsigned long long)entries);
+    }
+    fm_tags_clear(tags);
+    return true;
+}
+
+void fm_tags_close(struct fm_tags *tags)
+{
+    free(tags->tag);
+    free(tags->state);
+    free(tags->table);
+    *tags = (struct fm_tags){0};
+}
+
+void fm_tags_clear(struct fm_tags *tags)
+{
+    for (size_t i = 0; i < slots(tags); i++)
+        tags->tag[i] = FM_EMPTY;
+    for (size_t set = 0; set < tags->sets; set++)
+        tags->policy->reset(tags->state + set * tags->words, tags->ways);
+    if (tags->table)
+        memset(tags->table, 0, table_size(tags) * sizeof *tags->table);
+}
+
+void fm_tags_drop(struct fm_tags *tags, size_t slot)
+{
+    const size_t set = slot / tags->stride;
+    if (tags->table)
+        fm_tags_table_remove(tags, slot);
+    tags->tag[slot] = FM_EMPTY;
+    tags->policy->drop(tags->state + set * tags->words, tags->ways,
+                       (uint32_t)(slot % tags->stride));
+}
+
+size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng)
+{
+    const size_t line = (size_t)fm_rng_below(rng, (uint64_t)tags->sets * tags->ways);
+    return line / tags->ways * tags->stride + line % tags->ways;
+}
+
+/* The table probes one cell after another from the tag's own; a removal closes the gap. */
+
+static size_t home(const struct fm_tags *tags, uint32_t tag)
+{
+    return (tag * 0x9e3779b1u) >> tags->table_shift;
+}
+
+static size_t next(const struct fm_tags *tags, size_t cell)
+{
+    return (cell + 1) & (table_size(tags) - 1);
+}
+
+static uint64_t entry(const struct fm_tags *tags, size_t slot)
+{
+    return (uint64_t)tags->tag[slot] << 32 | (slot + 1);
+}
+
+size_t fm_tags_look_up(const struct fm_tags *tags, uint32_t set, uint32_t tag)
+{
+    const size_t base = (size_t)set * tags->stride;
+    for (size_t cell = home(tags, tag); tags->table[cell]; cell = next(tags, cell)) {
+        /* A frame may come back at another virtual address, so a tag may be in two sets. */
+        const size_t slot = (uint32_t)tags->table[cell] - 1;
+        if (tags->table[cell] >> 32 == tag && slot - base < tags->ways)
+            return slot;
+    }
+    return FM_NO_SLOT;
+}
+
+void fm_tags_table_add(struct fm_tags *tags, size_t slot)
+{
+    size_t cell = home(tags, tags->tag[slot]);
+    while (tags->table[cell])
+        cell = next(tags, cell);
+    tags->table[cell] = entry(tags, slot);
+}
+
+void fm_tags_table_remove(struct fm_tags *tags, size_t slot)
+{
+    const size_t mask = table_size(tags) - 1;
+    size_t gap = home(tags, tags->tag[slot]);
+    while (tags->table[gap] != entry(tags, slot))
+        gap = next(tags, gap);
+    for (size_t cell = next(tags, gap); tags->table[cell]; cell = next(tags, cell)) {
+        /* An entry may move back into the gap unless its own cell lies behind the gap. */
+        const size_t own = home(tags, (uint32_t)(tags->table[cell] >> 32));
+        if (((cell - own) & mask) >= ((cell - gap) & mask)) {
+            tags->table[gap] = tags->table[cell];
+            gap = cell;
+        }
+    }
+    tags->table[gap] = 0;
+}

@@ -1,0 +1,72 @@
+/* The data TLBs of a simulated machine, and what translation costs.
+ *
+ * Each level has at most one TLB for a page size; a level that has none is passed over (a
+ * reference to such a page is a miss there). The hit's level costs that TLB's latency, on top of
+ * the cache's; a reference that all levels miss costs the walk's latency alone. Page sizes that no
+ * TLB lists cost nothing. A miss fills every level it missed in; replacement is LRU. */
+#ifndef FM_MACHINE_SIMULATED_TLB_H
+#define FM_MACHINE_SIMULATED_TLB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/description.h"
+#include "core/error.h"
+#include "core/machine.h"
+#include "machine/simulated/tags.h"
+
+struct fm_tlb_level {
+    struct fm_tags tags;
+    unsigned level; /* counted from 0 */
+    double latency;
+    uint64_t page_sizes[FM_PAGE_SIZES];
+    size_t page_size_count;
+};
+
+struct fm_tlbs {
+    struct fm_tlb_level all[FM_DESCRIBED_TLBS];
+    unsigned count;
+    struct fm_tlb_level *used[FM_TLB_LEVELS]; /* those for the page size in use, inner to outer */
+    unsigned used_count;
+    uint32_t last_page;             /* it is in the innermost TLB, and newest there */
+    uint64_t missed[FM_TLB_LEVELS]; /* references that missed used[i] */
+};
+
+bool fm_tlbs_open(struct fm_tlbs *tlbs, const struct fm_description *description,
+                  struct fm_error *err);
+void fm_tlbs_close(struct fm_tlbs *tlbs);
+
+/* Whether some TLB holds pages of this size. */
+bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size);
+
+/* Empties all and gets ready for pages of this size. */
+void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
+
+/* The rest of fm_tlbs_translate, for a page that the innermost TLB missed. */
+void fm_tlbs_miss(struct fm_tlbs *tlbs, uint32_t page);
+
+static inline bool fm_tlb_use(struct fm_tlb_level *tlb, uint32_t page)
+{
+    const uint32_t set = fm_remainder(tlb->tags.by_sets, page);
+    const size_t slot = fm_tags_find(&tlb->tags, set, page);
+    if (slot == FM_NO_SLOT)
+        return false;
+    fm_tags_hit(&tlb->tags, set, slot);
+    return true;
+}
+
+/* One reference to a page. */
+static inline void fm_tlbs_translate(struct fm_tlbs *tlbs, uint32_t page)
+{
+    if (page == tlbs->last_page || tlbs->used_count == 0)
+        return;
+    tlbs->last_page = page;
+    if (!fm_tlb_use(tlbs->used[0], page))
+        fm_tlbs_miss(tlbs, page);
+}
+
+/* The cycles that so many references took since `missed` was last zeroed, and their counts. */
+double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency);
+void fm_tlbs_count(const struct fm_tlbs *tlbs, uint64_t references, struct fm_counts *counts);
+
+#endif
