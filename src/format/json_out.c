@@ -112,6 +112,12 @@ void fm_json_end(struct fm_json *json, char bracket)
     fputc(bracket, json->stream);
 }
 
+void fm_json_next_line(struct fm_json *json)
+{
+    fputc('\n', json->stream);
+    json->has_items[0] = false;
+}
+
 void fm_json_null(struct fm_json *json, const char *key)
 {
     begin_item(json, key);

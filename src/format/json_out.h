@@ -28,6 +28,9 @@ bool fm_json_open(struct fm_json *json);
 /* The whole text, to be freed by the caller; NULL when memory ran out on the way. */
 char *fm_json_close(struct fm_json *json);
 
+/* Ends the line at the top, so that another value may follow (JSON lines). */
+void fm_json_next_line(struct fm_json *json);
+
 /* In an array, key is NULL. `on_line` keeps the whole of it on one line. */
 void fm_json_begin(struct fm_json *json, const char *key, char bracket, bool on_line);
 void fm_json_end(struct fm_json *json, char bracket);
