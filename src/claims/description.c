@@ -1,0 +1,55 @@
+/* A machine file's own words as claims. */
+#include "claims/sources.h"
+
+static const char source[] = "machine file";
+
+/* Whether the level has a cache of its own for instructions, beside the one for data. */
+static bool is_split(const struct fm_description *description, unsigned level)
+{
+    for (size_t i = 0; i < description->cache_count; i++)
+        if (description->caches[i].level == level &&
+            description->caches[i].holds == FM_HOLDS_INSTRUCTIONS)
+            return true;
+    return false;
+}
+
+static void add_latency(struct fm_claims *claims, const struct fm_description *description,
+                        const char *name, double cycles)
+{
+    if (!(cycles > 0))
+        return;
+    fm_claims_add(claims, source, fm_number(cycles), "%s.latency_cycles", name);
+    if (description->clock_mhz > 0)
+        fm_claims_add(claims, source, fm_number(cycles * 1000 / description->clock_mhz),
+                      "%s.latency", name);
+}
+
+static void add_data_cache(struct fm_claims *claims, const struct fm_description *description,
+                           const struct fm_cache_description *described)
+{
+    const bool split = described->level == 1 || is_split(description, described->level);
+    const struct fm_claimed_cache cache = {
+        .level = described->level,
+        .kind = split ? 'd' : 'u',
+        .capacity = described->capacity,
+        .line = described->line,
+        .ways = described->ways,
+    };
+    fm_claims_add_cache(claims, source, &cache);
+    char name[16];
+    fm_claims_name_cache(&cache, name);
+    add_latency(claims, description, name, described->latency);
+}
+
+void fm_claims_of_description(const struct fm_description *description, struct fm_claims *claims)
+{
+    claims->count = 0;
+    for (size_t i = 0; i < description->cache_count; i++)
+        if (description->caches[i].holds != FM_HOLDS_INSTRUCTIONS)
+            add_data_cache(claims, description, &description->caches[i]);
+    add_latency(claims, description, "memory", description->memory_latency);
+    if (description->clock_mhz > 0)
+        fm_claims_add(claims, source, fm_number(1000 / description->clock_mhz), "cpu.cycle_time");
+    if (description->page_size)
+        fm_claims_add(claims, source, fm_number((double)description->page_size), "page.size");
+}
