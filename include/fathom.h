@@ -92,12 +92,13 @@ struct fathom_machine *fathom_open_described(const char *file_or_name,
                                              const struct fathom_options *options,
                                              struct fathom_error *err);
 
-/* The samples of an earlier survey, saved by fathom_record. */
+/* The samples of an earlier survey, saved by fathom_record_save. They can be surveyed once, with
+   the options they were taken with where the caller sets no other. */
 struct fathom_machine *fathom_open_recorded(const char *file, const struct fathom_options *options,
                                             struct fathom_error *err);
 
-/* From now on keeps every sample the machine gives. fathom_record_save writes them; the file
-   appears whole or not at all. */
+/* From now on keeps every sample that a survey takes, the next one; fathom_record_save writes them.
+   The file appears whole or not at all. */
 bool fathom_record(struct fathom_machine *machine, struct fathom_error *err);
 bool fathom_record_save(struct fathom_machine *machine, const char *file, struct fathom_error *err);
 

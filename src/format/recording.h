@@ -17,7 +17,7 @@
 
 #define FM_RECORDING_SCHEMA     "fathom-recording/1"
 #define FM_RECORDING_FILE_LIMIT ((size_t)64 << 20)
-#define FM_RECORDING_OPTIONS    32
+#define FM_RECORDING_OPTIONS    128
 
 enum fm_call_kind { FM_CALL_PLACE, FM_CALL_RUN, FM_CALL_CHAIN, FM_CALL_ELAPSED, FM_CALL_OBSERVE };
 
@@ -42,7 +42,7 @@ struct fm_call {
 };
 
 struct fm_recorded_option {
-    char key[32], value[256];
+    char key[48], value[256];
 };
 
 struct fm_recording {

@@ -1,0 +1,247 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/config.h"
+#include "api/handles.h"
+#include "format/machine_file.h"
+#include "machine/native/native.h"
+#include "machine/recorded/recorded.h"
+#include "machine/simulated/simulated.h"
+#include "meter/clock.h"
+#include "survey/survey.h"
+
+/* The option under which a recording keeps where its survey was stopped. */
+#define STOPPED "stopped"
+
+struct fathom_machine {
+    struct fm_machine *machine;
+    struct fm_meter *clock; /* of this computer; NULL elsewhere */
+    struct fm_claims claims;
+    struct fm_recording recording; /* being made, or being replayed */
+    bool records, replays;
+};
+
+/* Hands a machine out, or takes everything back when opening it failed. */
+static struct fathom_machine *opened(struct fathom_machine *handle, const struct fm_error *inner,
+                                     struct fathom_error *err)
+{
+    if (handle && handle->machine)
+        return handle;
+    if (handle)
+        fm_api_fail(err, inner);
+    else
+        fm_api_out_of_memory(err);
+    fathom_close(handle);
+    return NULL;
+}
+
+static struct fathom_machine *new_handle(void)
+{
+    struct fathom_machine *handle = calloc(1, sizeof *handle);
+    if (handle)
+        fm_recording_init(&handle->recording);
+    return handle;
+}
+
+static bool refuse_counters(const struct fathom_options *options, struct fm_error *err)
+{
+    return options->meter != FM_METER_SIM ||
+           fm_fail(err, FM_ERR_UNSUPPORTED,
+                   "meter: only a described machine has the counters of sim: use clock, or add "
+                   "a machine");
+}
+
+struct fathom_machine *fathom_open_native(const struct fathom_options *options,
+                                          struct fathom_error *err)
+{
+    struct fm_error inner = {0};
+    struct fathom_machine *handle = new_handle();
+
+    if (handle && refuse_counters(options, &inner))
+        handle->clock = fm_clock_open(&inner);
+    if (handle && handle->clock)
+        handle->machine = fm_native_open(options->cpu, handle->clock, &inner);
+    if (handle && handle->machine)
+        fm_claims_of_this_machine(handle->machine->info.cpu, &handle->claims);
+    return opened(handle, &inner, err);
+}
+
+/* A file by that name, or a shipped machine's. */
+static bool read_description(const char *file_or_name, const struct fathom_options *options,
+                             struct fm_description *description, struct fm_error *err)
+{
+    char path[4096];
+    const int length =
+        snprintf(path, sizeof path, "%s/%s.yaml", fm_api_machines_folder(options), file_or_name);
+    const bool shipped = !strchr(file_or_name, '/') && (size_t)length < sizeof path &&
+                         access(file_or_name, F_OK) != 0 && access(path, F_OK) == 0;
+    return fm_description_read(shipped ? path : file_or_name, description, err);
+}
+
+struct fathom_machine *fathom_open_described(const char *file_or_name,
+                                             const struct fathom_options *options,
+                                             struct fathom_error *err)
+{
+    struct fm_error inner = {0};
+    struct fm_description description;
+    struct fathom_machine *handle = new_handle();
+
+    if (handle && read_description(file_or_name, options, &description, &inner)) {
+        handle->machine = fm_simulated_open(&description, options->survey.seed, &inner);
+        fm_claims_of_description(&description, &handle->claims);
+    }
+    if (handle && handle->machine)
+        fm_simulated_count(handle->machine, options->meter == FM_METER_SIM);
+    return opened(handle, &inner, err);
+}
+
+struct fathom_machine *fathom_open_recorded(const char *file, const struct fathom_options *options,
+                                            struct fathom_error *err)
+{
+    struct fm_error inner = {0};
+    struct fathom_machine *handle = new_handle();
+
+    if (handle && refuse_counters(options, &inner) &&
+        fm_recording_read(file, &handle->recording, &inner)) {
+        handle->replays = true;
+        handle->machine = fm_recorded_open(&handle->recording, &inner);
+        fm_api_claims_recall(&handle->claims, &handle->recording);
+    }
+    return opened(handle, &inner, err);
+}
+
+void fathom_close(struct fathom_machine *machine)
+{
+    if (!machine)
+        return;
+    if (machine->machine)
+        machine->machine->ops->close(machine->machine);
+    if (machine->clock)
+        machine->clock->ops->close(machine->clock);
+    fm_recording_free(&machine->recording);
+    free(machine);
+}
+
+bool fathom_record(struct fathom_machine *machine, struct fathom_error *err)
+{
+    struct fm_error inner;
+    if (machine->records)
+        return true;
+    if (machine->replays) {
+        fm_fail(&inner, FM_ERR_USAGE, "record: this machine is a recording: copy its file");
+        return fm_api_fail(err, &inner);
+    }
+    struct fm_machine *recorder = fm_recorder_open(machine->machine, &machine->recording, &inner);
+    if (!recorder)
+        return fm_api_fail(err, &inner);
+    machine->machine = recorder;
+    machine->records = true;
+    return true;
+}
+
+bool fathom_record_save(struct fathom_machine *machine, const char *file, struct fathom_error *err)
+{
+    struct fm_error inner;
+    if (!machine->records) {
+        fm_fail(&inner, FM_ERR_USAGE, "record: nothing was recorded: call fathom_record first");
+        return fm_api_fail(err, &inner);
+    }
+    return fm_recording_write(&machine->recording, FM_VERSION, file, &inner) ||
+           fm_api_fail(err, &inner);
+}
+
+/* Stands between the survey and the caller's progress function, so that a survey that was stopped
+   while it was recorded stops at the same place when it is replayed. */
+struct watcher {
+    const struct fm_survey_options *asked;
+    uint64_t calls;
+    uint64_t stop_at; /* 0: nowhere */
+    bool stopped;     /* by the caller */
+};
+
+static bool watch(void *data, const char *what, double fraction, double seconds_left)
+{
+    struct watcher *watcher = data;
+    watcher->calls++;
+    if (!watcher->stopped && watcher->asked->progress &&
+        watcher->asked->progress(watcher->asked->progress_data, what, fraction, seconds_left)) {
+        watcher->stopped = true;
+        watcher->stop_at = watcher->calls;
+    }
+    return watcher->stop_at && watcher->calls >= watcher->stop_at;
+}
+
+static bool run(struct fathom_machine *machine, const struct fathom_options *options,
+                struct watcher *watcher, struct fm_result *result, struct fm_error *err)
+{
+    struct fm_survey_options survey = options->survey;
+    watcher->asked = &options->survey;
+    survey.progress = watch;
+    survey.progress_data = watcher;
+    return fm_survey(machine->machine, &machine->claims, &survey, result, err);
+}
+
+static bool run_recorded(struct fathom_machine *machine, const struct fathom_options *options,
+                         struct fm_result *result, struct fm_error *err)
+{
+    struct watcher watcher = {0};
+    char stopped[24];
+
+    if (!fm_api_options_keep(options, &machine->recording, err) ||
+        !fm_api_claims_keep(&machine->claims, &machine->recording, err) ||
+        !run(machine, options, &watcher, result, err))
+        return false;
+    snprintf(stopped, sizeof stopped, "%llu", (unsigned long long)watcher.stop_at);
+    return !watcher.stopped || fm_recording_set_option(&machine->recording, STOPPED, stopped) ||
+           fm_fail(err, FM_ERR_INTERNAL, "recording: no room for where it was stopped");
+}
+
+static bool replay(struct fathom_machine *machine, const struct fathom_options *options,
+                   struct fm_result *result, struct fm_error *err)
+{
+    const char *stopped = fm_recording_option(&machine->recording, STOPPED);
+    struct watcher watcher = {.stop_at = stopped ? strtoull(stopped, NULL, 10) : 0};
+
+    if (!run(machine, options, &watcher, result, err))
+        return false;
+    return watcher.stopped || fm_recorded_finished(machine->machine, err);
+}
+
+static bool survey_into(struct fathom_machine *machine, const struct fathom_options *options,
+                        struct fm_result *result, struct fathom_error *err)
+{
+    struct fathom_options *recalled = NULL;
+    struct fm_error inner = {0};
+    bool done;
+
+    if (machine->replays) {
+        recalled = fm_api_options_recall(options, &machine->recording, err);
+        if (!recalled)
+            return false;
+        done = replay(machine, recalled, result, &inner);
+    } else if (machine->records) {
+        done = run_recorded(machine, options, result, &inner);
+    } else {
+        struct watcher watcher = {0};
+        done = run(machine, options, &watcher, result, &inner);
+    }
+    fathom_options_free(recalled);
+    return done || fm_api_fail(err, &inner);
+}
+
+struct fathom_result *fathom_survey(struct fathom_machine *machine,
+                                    const struct fathom_options *options, struct fathom_error *err)
+{
+    struct fathom_result *result = calloc(1, sizeof *result);
+    if (!result) {
+        fm_api_out_of_memory(err);
+        return NULL;
+    }
+    fm_result_init(&result->result);
+    if (survey_into(machine, options, &result->result, err))
+        return result;
+    fathom_result_free(result);
+    return NULL;
+}

@@ -1,0 +1,208 @@
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/config.h"
+#include "api/handles.h"
+#include "format/file.h"
+#include "format/json_result.h"
+#include "report/report.h"
+#include "survey/survey.h"
+
+/* Text being gathered. The numbers in it have a decimal point whatever the caller's locale. */
+struct page {
+    FILE *out;
+    char *text;
+    size_t length;
+    locale_t plain, before;
+};
+
+static bool open_page(struct page *page)
+{
+    *page = (struct page){0};
+    locale_t current = duplocale(uselocale((locale_t)0));
+    if (!current)
+        return false;
+    page->plain = newlocale(LC_NUMERIC_MASK, "C", current);
+    if (!page->plain) {
+        freelocale(current);
+        return false;
+    }
+    page->out = open_memstream(&page->text, &page->length);
+    if (!page->out) {
+        freelocale(page->plain);
+        return false;
+    }
+    page->before = uselocale(page->plain);
+    return true;
+}
+
+/* The text, or NULL with err filled when drawing it failed or memory ran out. */
+static char *close_page(struct page *page, bool drawn, const struct fm_error *inner,
+                        struct fathom_error *err)
+{
+    const bool failed = ferror(page->out) != 0;
+    uselocale(page->before);
+    freelocale(page->plain);
+    if (fclose(page->out) == 0 && !failed && drawn)
+        return page->text;
+    free(page->text);
+    if (drawn)
+        fm_api_out_of_memory(err);
+    else
+        fm_api_fail(err, inner);
+    return NULL;
+}
+
+static struct fm_look inner_look(const struct fathom_look *look)
+{
+    struct fm_look inner = {.width = 80};
+    if (!look)
+        return inner;
+    inner.width = look->width ? look->width : 80;
+    inner.unicode = look->unicode;
+    inner.colour = look->colour;
+    inner.verbose = look->verbose;
+    inner.terse = look->terse;
+    return inner;
+}
+
+static char *json_text(struct fathom_result *const *results, size_t count, struct fathom_error *err)
+{
+    const struct fm_result **list = calloc(count + 1, sizeof *list);
+    char *text = NULL;
+    if (list) {
+        for (size_t i = 0; i < count; i++)
+            list[i] = &results[i]->result;
+        text = count == 1 ? fm_result_to_json(list[0], FM_VERSION)
+                          : fm_results_to_json(list, count, FM_VERSION);
+    }
+    free(list);
+    if (!text)
+        fm_api_out_of_memory(err);
+    return text;
+}
+
+char *fathom_text(struct fathom_result *const *results, size_t count, enum fathom_format format,
+                  const struct fathom_look *look, struct fathom_error *err)
+{
+    const struct fm_look inner = inner_look(look);
+    struct fm_error failure = {0};
+    struct page page;
+    bool drawn = true;
+
+    if (format == FATHOM_JSON)
+        return json_text(results, count, err);
+    if (!open_page(&page)) {
+        fm_api_out_of_memory(err);
+        return NULL;
+    }
+    for (size_t i = 0; i < count && drawn; i++) {
+        if (format == FATHOM_CSV) {
+            fm_report_csv(page.out, &results[i]->result, i == 0);
+            continue;
+        }
+        if (i > 0)
+            putc('\n', page.out);
+        drawn = fm_report_table(page.out, &results[i]->result, &inner, &failure);
+    }
+    return close_page(&page, drawn, &failure, err);
+}
+
+char *fathom_curve_text(const struct fathom_curve *curve, enum fathom_format format,
+                        const struct fathom_look *look, struct fathom_error *err)
+{
+    const struct fm_look inner = inner_look(look);
+    struct fm_error failure = {0};
+    struct page page;
+    bool drawn = true;
+
+    if (!open_page(&page)) {
+        fm_api_out_of_memory(err);
+        return NULL;
+    }
+    if (format == FATHOM_CSV)
+        fm_report_points(page.out, (const struct fm_curve *)curve);
+    else
+        drawn = fm_report_plot(page.out, (const struct fm_curve *)curve, &inner, &failure);
+    return close_page(&page, drawn, &failure, err);
+}
+
+static char *list_text(const char *const *headings, size_t columns, const char *const *cells,
+                       size_t rows, size_t wrapped, const struct fathom_look *look,
+                       struct fathom_error *err)
+{
+    const struct fm_look inner = inner_look(look);
+    struct fm_error failure = {0};
+    struct page page;
+
+    if (!cells || !open_page(&page)) {
+        fm_api_out_of_memory(err);
+        return NULL;
+    }
+    const bool drawn =
+        fm_report_list(page.out, headings, columns, cells, rows, wrapped, &inner, &failure);
+    return close_page(&page, drawn, &failure, err);
+}
+
+size_t fathom_probe_count(void)
+{
+    const struct fm_probe_info *list;
+    return fm_probe_list(&list);
+}
+
+struct fathom_probe fathom_probe_at(size_t index)
+{
+    const struct fm_probe_info *list;
+    fm_probe_list(&list);
+    return (struct fathom_probe){list[index].name, list[index].finds, list[index].needs,
+                                 list[index].curve};
+}
+
+char *fathom_probes_text(const char *obstacle, const struct fathom_look *look,
+                         struct fathom_error *err)
+{
+    static const char *const headings[] = {"NAME", "FINDS", "NEEDS", "HERE"};
+    const size_t count = fathom_probe_count();
+    const char **cells = calloc(count * 4 + 1, sizeof *cells);
+
+    for (size_t i = 0; cells && i < count; i++) {
+        const struct fathom_probe probe = fathom_probe_at(i);
+        cells[i * 4] = probe.name;
+        cells[i * 4 + 1] = probe.finds;
+        cells[i * 4 + 2] = probe.needs;
+        cells[i * 4 + 3] = obstacle ? "no" : "yes";
+    }
+    char *text = list_text(headings, 4, cells, count, 1, look, err);
+    free(cells);
+    return text;
+}
+
+char *fathom_shelf_text(const struct fathom_shelf *shelf, const struct fathom_look *look,
+                        struct fathom_error *err)
+{
+    static const char *const headings[] = {"NAME", "DATA CACHES"};
+    const size_t count = fathom_shelf_count(shelf);
+    const char **cells = calloc(count * 2 + 1, sizeof *cells);
+
+    for (size_t i = 0; cells && i < count; i++) {
+        const struct fathom_shelf_entry entry = fathom_shelf_at(shelf, i);
+        cells[i * 2] = entry.name;
+        cells[i * 2 + 1] = entry.caches;
+    }
+    char *text = list_text(headings, 2, cells, count, 1, look, err);
+    free(cells);
+    return text;
+}
+
+bool fathom_save(const char *file, const char *text, struct fathom_error *err)
+{
+    struct fm_error inner;
+    return fm_file_write(file, text, strlen(text), &inner) || fm_api_fail(err, &inner);
+}
+
+bool fathom_can_save(const char *file, struct fathom_error *err)
+{
+    struct fm_error inner;
+    return fm_file_check_writable(file, &inner) || fm_api_fail(err, &inner);
+}

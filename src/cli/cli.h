@@ -1,0 +1,82 @@
+/* What the parts of the program share: what the user asked for, and how it answers. */
+#ifndef FM_CLI_CLI_H
+#define FM_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fathom.h"
+
+enum fm_exit {
+    FM_EXIT_ANSWERED = 0,
+    FM_EXIT_NOTHING = 1, /* measured, but nothing was determined */
+    FM_EXIT_USAGE = 2,   /* bad usage, bad input, or output that could not be written */
+    FM_EXIT_LACKING = 3, /* the machine lacks what was asked for */
+    FM_EXIT_INTERRUPTED = 130
+};
+
+struct fm_command;
+
+/* Everything the command line said. Texts are the arguments themselves. */
+struct fm_request {
+    const struct fm_command *command;
+    struct fathom_options *options;
+    const char **operands, **machines; /* as many places as there are arguments */
+    size_t operand_count, machine_count;
+    const char *preset; /* --quick or --thorough, as given */
+    const char *replay, *record, *output, *format;
+    bool native_cpu, quiet, verbose, no_progress, help, version;
+};
+
+struct fm_option {
+    const char *name;     /* without its dashes */
+    char letter;          /* '\0': none */
+    const char *argument; /* how help calls its value; NULL: it takes none */
+    const char *help;
+    /* Takes the value in; an exit code, FM_EXIT_ANSWERED to go on. */
+    int (*apply)(struct fm_request *request, const struct fm_option *option, const char *value);
+    size_t member; /* the place in the request that apply sets, where it sets just one */
+};
+
+struct fm_command {
+    const char *name;
+    const char *operands; /* how help calls them; "" where there are none */
+    size_t operand_count; /* how many there must be */
+    const char *summary;
+    const char *examples;
+    const struct fm_option *options; /* ends with a NULL name; --help apart */
+    int (*run)(struct fm_request *request);
+};
+
+/* The commands, ending with a NULL name; the first is the one that runs when none is named. */
+extern const struct fm_command fm_commands[];
+
+/* The options of survey and curve. */
+extern const struct fm_option fm_survey_options[];
+
+int fm_run_survey(struct fm_request *request);
+int fm_run_curve(struct fm_request *request);
+int fm_run_probes(struct fm_request *request);
+int fm_run_machines(struct fm_request *request);
+
+/* Reads the arguments after the program's name into the request. An exit code; complains itself. */
+int fm_parse_arguments(struct fm_request *request, int count, char **arguments);
+
+/* The word of a list nearest to a mistyped one, NULL when none is near. The list is given by a
+   function that returns NULL past its end. */
+const char *fm_nearest(const char *word, const char *(*at)(const void *list, size_t index),
+                       const void *list);
+
+int fm_print_help(const struct fm_command *command); /* NULL: of the program */
+
+/* Writes a line "fathom: …" to standard error, made safe to show, and returns the code. */
+int fm_complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int fm_complain_error(const struct fathom_error *err);
+
+/* Prints to standard output or into the file; an exit code. */
+int fm_deliver(const char *text, const char *file);
+
+/* How output to standard output should look. */
+struct fathom_look fm_look_of_output(const struct fm_request *request);
+
+#endif

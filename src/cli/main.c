@@ -1,0 +1,102 @@
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const struct fm_option no_options[] = {{.name = NULL}};
+
+const struct fm_command fm_commands[] = {
+    {.name = "survey",
+     .operands = "",
+     .summary = "Measures the data caches and memory of this machine and prints a table.",
+     .options = fm_survey_options,
+     .examples = "  fathom survey --quick\n"
+                 "  fathom survey --budget 2 --format json\n"
+                 "  fathom survey --machine intel-xeon-e5530-nehalem --seed 1\n"
+                 "  fathom survey --record here.samples -o here.json\n"
+                 "  fathom survey --replay here.samples --method cooper-sandoval\n",
+     .run = fm_run_survey},
+    {.name = "probes",
+     .operands = "",
+     .summary = "Lists the probes: what each finds and needs, and whether it can run here.",
+     .options = no_options,
+     .examples = "  fathom probes\n",
+     .run = fm_run_probes},
+    {.name = "machines",
+     .operands = "",
+     .summary = "Lists the simulated machines that are shipped.",
+     .options = no_options,
+     .examples = "  fathom machines\n"
+                 "  FATHOM_MACHINES=my-machines fathom machines\n",
+     .run = fm_run_machines},
+    {.name = "curve",
+     .operands = "PROBE",
+     .operand_count = 1,
+     .summary = "Runs one probe and draws its curve in the terminal.",
+     .options = fm_survey_options,
+     .examples = "  fathom curve levels\n"
+                 "  fathom curve levels --machine intel-xeon-e5530-nehalem\n"
+                 "  fathom curve levels --format csv -o levels.csv\n",
+     .run = fm_run_curve},
+    {.name = NULL},
+};
+
+/* A closed descriptor would be taken by the next file that is opened, and output would end up
+   there. Opened the wrong way round, reads and writes fail as they should. */
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+static int use_environment(struct fm_request *request)
+{
+    struct fathom_error err;
+    const char *folder = getenv("FATHOM_MACHINES");
+    if (folder && *folder && !fathom_options_set(request->options, "machines", folder, &err))
+        return fm_complain_error(&err);
+    return FM_EXIT_ANSWERED;
+}
+
+static int answer(struct fm_request *request, int count, char **arguments)
+{
+    /* `fathom --help` is about the program, `fathom survey --help` about the command. */
+    const bool command_named = count > 0 && arguments[0][0] != '-';
+    int code = fm_parse_arguments(request, count, arguments);
+
+    if (code != FM_EXIT_ANSWERED)
+        return code;
+    if (request->help)
+        return fm_print_help(command_named ? request->command : NULL);
+    if (request->version) {
+        printf("fathom %s\n", fathom_version());
+        return fm_deliver("", NULL);
+    }
+    code = use_environment(request);
+    return code == FM_EXIT_ANSWERED ? request->command->run(request) : code;
+}
+
+int main(int count, char **arguments)
+{
+    struct fm_request request = {0};
+    int code;
+
+    hold_standard_streams();
+    /* Not LC_ALL: numbers keep their decimal point, so that scripts read them everywhere. */
+    setlocale(LC_CTYPE, "");
+    request.options = fathom_options_new();
+    request.operands = calloc((size_t)count + 1, sizeof *request.operands);
+    request.machines = calloc((size_t)count + 1, sizeof *request.machines);
+    if (request.options && request.operands && request.machines)
+        code = answer(&request, count > 0 ? count - 1 : 0, arguments + 1);
+    else
+        code = fm_complain(FM_EXIT_LACKING, "memory: there is none left: close other programs");
+    fathom_options_free(request.options);
+    free(request.operands);
+    free(request.machines);
+    return code;
+}

@@ -1,0 +1,127 @@
+/* The options of survey and curve: what each is called, says and does. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* Sets the library's option of the same name; its complaint begins with that name. */
+static int set(struct fm_request *request, const struct fm_option *option, const char *value)
+{
+    struct fathom_error err;
+    if (fathom_options_set(request->options, option->name, value, &err))
+        return FM_EXIT_ANSWERED;
+    char text[sizeof err.text];
+    memcpy(text, err.text, sizeof text);
+    const int code = err.code == FATHOM_UNSUPPORTED ? FM_EXIT_LACKING : FM_EXIT_USAGE;
+    return fm_complain(code, "--%s", text);
+}
+
+static int set_cpu(struct fm_request *request, const struct fm_option *option, const char *value)
+{
+    request->native_cpu = true;
+    return set(request, option, value);
+}
+
+static int set_preset(struct fm_request *request, const struct fm_option *option, const char *value)
+{
+    (void)value;
+    struct fathom_error err;
+    if (request->preset && strcmp(request->preset, option->name) != 0)
+        return fm_complain(FM_EXIT_USAGE, "--%s: --%s was given too: choose one", option->name,
+                           request->preset);
+    request->preset = option->name;
+    return fathom_options_set(request->options, "effort", option->name, &err)
+               ? FM_EXIT_ANSWERED
+               : fm_complain_error(&err);
+}
+
+static int add_machine(struct fm_request *request, const struct fm_option *option,
+                       const char *value)
+{
+    (void)option;
+    request->machines[request->machine_count++] = value;
+    return FM_EXIT_ANSWERED;
+}
+
+static int refuse_callgrind(struct fm_request *request, const struct fm_option *option,
+                            const char *value)
+{
+    (void)request;
+    (void)value;
+    return fm_complain(FM_EXIT_LACKING,
+                       "--%s: this build cannot run under valgrind: describe the caches in a "
+                       "file and use --machine",
+                       option->name);
+}
+
+static int keep_text(struct fm_request *request, const struct fm_option *option, const char *value)
+{
+    *(const char **)((char *)request + option->member) = value;
+    return FM_EXIT_ANSWERED;
+}
+
+static int raise_flag(struct fm_request *request, const struct fm_option *option, const char *value)
+{
+    (void)value;
+    *(bool *)((char *)request + option->member) = true;
+    return FM_EXIT_ANSWERED;
+}
+
+#define TEXT(name) .apply = keep_text, .member = offsetof(struct fm_request, name)
+#define FLAG(name) .apply = raise_flag, .member = offsetof(struct fm_request, name)
+
+const struct fm_option fm_survey_options[] = {
+    {.name = "machine",
+     .argument = "FILE",
+     .help = "survey the simulated machine described in FILE, or shipped under that name, instead "
+             "of this one; may be given more than once",
+     .apply = add_machine},
+    {.name = "replay",
+     .argument = "FILE",
+     .help = "analyse the samples recorded in FILE instead of measuring",
+     TEXT(replay)},
+    {.name = "record", .argument = "FILE", .help = "also save every sample taken", TEXT(record)},
+    {.name = "only",
+     .argument = "PROBE[,PROBE]",
+     .help = "just these probes, and what they need",
+     .apply = set},
+    {.name = "quick", .help = "less precise, in a second or two", .apply = set_preset},
+    {.name = "thorough", .help = "more precise, in several times the time", .apply = set_preset},
+    {.name = "budget",
+     .argument = "SECONDS",
+     .help = "answer within this time; what is not reached is undetermined",
+     .apply = set},
+    {.name = "cpu",
+     .argument = "N",
+     .help = "measure on this CPU instead of the one we start on",
+     .apply = set_cpu},
+    {.name = "seed", .argument = "N", .help = "take all randomness from N", .apply = set},
+    {.name = "max-footprint",
+     .argument = "SIZE",
+     .help = "touch no more memory than this, as in 64MiB",
+     .apply = set},
+    {.name = "meter",
+     .argument = "METER",
+     .help = "what to read: auto, clock, or sim (a simulated machine's exact counters)",
+     .apply = set},
+    {.name = "callgrind",
+     .argument = "CACHES",
+     .help = "measure callgrind's cache model (not in this build)",
+     .apply = refuse_callgrind},
+    {.name = "method",
+     .argument = "NAME",
+     .help = "use one published method alone: cooper-sandoval",
+     .apply = set},
+    {.name = "output",
+     .letter = 'o',
+     .argument = "FILE",
+     .help = "write the result to FILE",
+     TEXT(output)},
+    {.name = "format",
+     .argument = "FORMAT",
+     .help = "table, json or csv; without it FILE's suffix decides, or it is table",
+     TEXT(format)},
+    {.name = "no-progress", .help = "no progress line", FLAG(no_progress)},
+    {.name = "quiet", .help = "the values alone: no progress, notes or warnings", FLAG(quiet)},
+    {.name = "verbose", .help = "a sentence for every finding below the table", FLAG(verbose)},
+    {.name = NULL},
+};
