@@ -13,6 +13,10 @@
 #define TUBE 2.0
 /* Relative error that no measurement is believed to be below: rounding alone makes as much. */
 #define FINEST_ERROR 0.001
+/* Points on either side that tell the noise at one. */
+#define WINDOW 6
+/* Median of minus the product of neighbouring bends, of noise with standard deviation 1. */
+#define PRODUCT_MEDIAN 0.245
 /* References that miss on a plateau: within the contract's 5% with room for the noise. */
 #define FLAT_MISSES 0.02
 /* ... but a plateau is not called flat beyond this relative change. */
@@ -48,36 +52,60 @@ static double median(double *values, size_t n)
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* The noise that the curve itself shows: how far points lie from the line through their two
-   neighbours, by the median, which outliers do not move. Three points in ascending order may just
-   as well be a bend of the true curve and say nothing; on a noisy plateau five in six triples are
-   not in order, and where fewer than one in five are out of order, those are outliers. */
-static double roughness(const struct curve *curve)
+/* How far point i lies from the line through its two neighbours, in units of the noise of one. */
+static double bend(const struct curve *curve, size_t i)
+{
+    const double *x = curve->x + i, *y = curve->y + i;
+    double t = (x[0] - x[-1]) / (x[1] - x[-1]);
+    return (y[0] - (1 - t) * y[-1] - t * y[1]) / sqrt(1 + t * t + (1 - t) * (1 - t));
+}
+
+/* The noise that the curve itself shows around point i. Bends of the true curve go the same way at
+   neighbouring points, those of noise opposite ways; so minus their product measures noise alone.
+   The median over some points keeps outliers and sharp knees out. */
+static double roughness(const struct curve *curve, size_t i)
+{
+    if (curve->n < 4)
+        return 0;
+    size_t first = i > WINDOW ? i - WINDOW : 1, end = i + WINDOW, count = 0;
+    if (end > curve->n - 2)
+        end = curve->n - 2;
+    for (size_t j = first; j < end; j++)
+        curve->scratch[count++] = -bend(curve, j) * bend(curve, j + 1);
+    if (count == 0)
+        return 0;
+    double product = median(curve->scratch, count);
+    return product > 0 ? sqrt(product / PRODUCT_MEDIAN) : 0;
+}
+
+/* The noise of the whole curve: what had to be moved to make it non-decreasing, by the median over
+   the points that share their value with a neighbour now. Where fewer than one in five do, those
+   are outliers. It sees slow waves too, which neighbours do not show. */
+static double unrest(const struct curve *curve)
 {
     size_t count = 0;
-    for (size_t i = 1; i + 1 < curve->n; i++) {
-        const double *x = curve->x + i, *y = curve->y + i;
-        if (y[-1] <= y[0] && y[0] <= y[1])
-            continue;
-        double t = (x[0] - x[-1]) / (x[1] - x[-1]);
-        double line = (1 - t) * y[-1] + t * y[1];
-        curve->scratch[count++] = fabs(y[0] - line) / sqrt(1 + t * t + (1 - t) * (1 - t));
-    }
+    for (size_t i = 0; i < curve->n; i++)
+        if ((i > 0 && curve->fit[i] == curve->fit[i - 1]) ||
+            (i + 1 < curve->n && curve->fit[i] == curve->fit[i + 1]))
+            curve->scratch[count++] = fabs(curve->y[i] - curve->fit[i]);
     return 5 * count < curve->n ? 0 : 1.4826 * median(curve->scratch, count);
 }
 
-static void load(struct curve *curve, const double *bytes, const double *latency,
+static bool load(struct curve *curve, const double *bytes, const double *latency,
                  const double *relative_error)
 {
     for (size_t i = 0; i < curve->n; i++) {
         curve->x[i] = log2(bytes[i]);
         curve->y[i] = log(latency[i]);
     }
-    double floor = fmax(roughness(curve), FINEST_ERROR);
+    if (!fm_isotonic_median(curve->y, NULL, curve->n, curve->fit))
+        return false;
+    double least = fmax(unrest(curve), FINEST_ERROR);
     for (size_t i = 0; i < curve->n; i++) {
         double given = relative_error && isfinite(relative_error[i]) ? relative_error[i] : 0;
-        curve->error[i] = fmax(given, floor);
+        curve->error[i] = fmax(fmax(given, roughness(curve, i)), least);
     }
+    return true;
 }
 
 /* Leaves only the points that a curve which never falls can have. */
@@ -231,8 +259,8 @@ size_t fm_read_levels(const double *bytes, const double *latency, const double *
         struct curve curve = {
             n,           room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n,
             room + 6 * n};
-        load(&curve, bytes, latency, relative_error);
-        if (drop_outliers(&curve) && fm_isotonic_median(curve.y, NULL, curve.n, curve.fit))
+        if (load(&curve, bytes, latency, relative_error) && drop_outliers(&curve) &&
+            fm_isotonic_median(curve.y, NULL, curve.n, curve.fit))
             count = read_levels(&curve, plateaus, plateaus + n + 1, levels, max);
     }
     free(plateaus);

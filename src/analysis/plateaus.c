@@ -35,6 +35,13 @@ static double slope_of(const struct string *string, size_t segment)
     return (b->y - a->y) / (string->x[b->index] - string->x[a->index]);
 }
 
+/* Whether the curve leaves its last valley again: not if it only creeps on. */
+static bool ends_rising(const struct string *string, const struct valley *last, double peak)
+{
+    double height = string->knots[last->last].y, end = string->knots[string->segments].y;
+    return last->slope < FLATNESS_AT_END * peak && end > FM_LEAST_CONTRAST * height;
+}
+
 static size_t find_valleys(const struct string *string, struct valley *valleys)
 {
     size_t count = 0;
@@ -51,7 +58,7 @@ static size_t find_valleys(const struct string *string, struct valley *valleys)
         }
         peak = fmax(peak, slope);
     }
-    if (count > 0 && peak > valleys[count - 1].slope)
+    if (count > 0 && ends_rising(string, &valleys[count - 1], peak))
         valleys[count - 1].peak = peak;
     return count;
 }
