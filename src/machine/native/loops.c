@@ -3,7 +3,7 @@
 #include "machine/native/instructions.h"
 
 /* Checks that a sanitizer adds to every load would be measured with it. */
-#define UNCHECKED __attribute__((noinline, no_sanitize("address", "undefined")))
+#define UNCHECKED __attribute__((no_sanitize("address", "undefined")))
 
 /* A volatile load can neither be left out nor moved; nothing but these loads is on the path from
    one to the next. */
@@ -23,7 +23,7 @@ UNCHECKED void *fm_chase(void *start, uint64_t steps)
     return p;
 }
 
-static inline volatile uint64_t *word_at(const struct fm_walk *walk, size_t i)
+static inline UNCHECKED volatile uint64_t *word_at(const struct fm_walk *walk, size_t i)
 {
     return (volatile uint64_t *)(void *)(walk->base + (size_t)walk->word[i] * FM_WORD);
 }
@@ -38,7 +38,7 @@ UNCHECKED void fm_walk_link(const struct fm_walk *walk)
 
 /* The next stretch of the walk without a wrap: the index of its first word; *end is one past its
    last. The references in it are taken off what is left. */
-static inline size_t stretch(struct fm_walk *walk, uint64_t *left, size_t *end)
+static inline UNCHECKED size_t stretch(struct fm_walk *walk, uint64_t *left, size_t *end)
 {
     const size_t first = walk->at;
     const size_t room = walk->count - first;
