@@ -83,11 +83,15 @@ static struct fm_plateau widen(const struct string *string, const struct valley 
         first--;
     while (last + 1 < string->segments && slope_of(string, last + 1) <= limit)
         last++;
-    size_t from = string->knots[first].index, to = string->knots[last + 1].index;
-    size_t middle = (from + to) / 2;
-    /* The bounds never fall, so the middle point is the median. */
-    return (struct fm_plateau){from, to, valley->slope, valley->peak,
-                               (string->low[middle] + string->high[middle]) / 2};
+    size_t core = (string->knots[valley->first].index + string->knots[valley->last + 1].index) / 2;
+    return (struct fm_plateau){
+        .from = string->knots[first].index,
+        .to = string->knots[last + 1].index,
+        .core = core,
+        .slope = valley->slope,
+        .peak = valley->peak,
+        .height = (string->low[core] + string->high[core]) / 2,
+    };
 }
 
 /* How far valley i is from being a plateau: above 1, it is none. */

@@ -9,10 +9,11 @@
 #define FM_LEAST_CONTRAST 1.15
 
 struct fm_plateau {
-    size_t from, to; /* first and last point of its flattest part */
+    size_t from, to; /* first and last point */
+    size_t core;     /* a point in the middle of its flattest part */
     double slope;    /* least slope there */
     double peak;     /* steepest slope of the rise after it; 0 when the curve ends here */
-    double height;   /* median of the curve there */
+    double height;   /* of the curve at the core */
 };
 
 /* The curve lies between low[i] and high[i] at the ascending x[i] = log2 of the footprint; both
