@@ -221,13 +221,15 @@ static bool check_tlb_level(struct fm_yaml *yaml, const struct fm_description *d
             return fm_yaml_fail(yaml, "tlbs", i, "level",
                                 "%u comes after level %u; list the TLBs from the core outwards",
                                 tlb->level, other->level);
-        if (!same_path(other->holds, tlb->holds) || !share_page_size(other, tlb))
+        if (!same_path(other->holds, tlb->holds))
+            continue;
+        inner = inner || other->level + 1 == tlb->level;
+        if (!share_page_size(other, tlb))
             continue;
         if (other->level == tlb->level)
             return fm_yaml_fail(yaml, "tlbs", i, "level",
                                 "%s serves level %u and this page size already; use level %u",
                                 other->name, tlb->level, tlb->level + 1);
-        inner = inner || other->level + 1 == tlb->level;
         if (tlb->entries < other->entries)
             return fm_yaml_fail(yaml, "tlbs", i, "entries",
                                 "%u is below the %u of %s; use at least %u", tlb->entries,
@@ -235,8 +237,7 @@ static bool check_tlb_level(struct fm_yaml *yaml, const struct fm_description *d
     }
     if (!inner)
         return fm_yaml_fail(yaml, "tlbs", i, "level",
-                            "there is no level %u for its page sizes; number the levels without a "
-                            "gap",
+                            "there is no level %u before it; number the levels without a gap",
                             tlb->level - 1);
     return true;
 }
