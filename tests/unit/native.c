@@ -16,6 +16,7 @@
 #include "machine/native/loops.h"
 #include "machine/native/native.h"
 #include "machine/native/pages.h"
+#include "machine/native/watch.h"
 #include "meter/clock.h"
 
 struct setting {
@@ -390,6 +391,25 @@ static void observes_its_surroundings(void **state)
     assert_true(before > 0 && after - before > 0.0019);
 }
 
+static void judges_what_was_touched(void **state)
+{
+    (void)state;
+    struct fm_sample one = {.ns = 20e6};
+    fm_watch_judge(&one, 1, (struct fm_watch_mark){1, 20e3});
+    assert_false(one.disturbed); /* 30 us of 20 ms */
+    fm_watch_judge(&one, 1, (struct fm_watch_mark){1, 200e3});
+    assert_true(one.disturbed);
+    struct fm_sample some[3] = {{.ns = 3000}, {.ns = 9000}, {.ns = 3010}};
+    fm_watch_judge(some, 3, (struct fm_watch_mark){0, 1e6});
+    assert_false(some[1].disturbed);
+    fm_watch_judge(some, 3, (struct fm_watch_mark){1, 5000});
+    assert_false(some[0].disturbed);
+    assert_true(some[1].disturbed);
+    assert_false(some[2].disturbed);
+    fm_watch_judge(some, 3, (struct fm_watch_mark){3, 5000});
+    assert_true(some[0].disturbed && some[2].disturbed);
+}
+
 static void tells_guests_from_hosts(void **state)
 {
     (void)state;
@@ -431,6 +451,7 @@ int main(void)
         cmocka_unit_test(huge_pages_are_checked),
         cmocka_unit_test(refuses_pages_that_are_not_there),
         cmocka_unit_test(observes_its_surroundings),
+        cmocka_unit_test(judges_what_was_touched),
         cmocka_unit_test(tells_guests_from_hosts),
     };
     return cmocka_run_group_tests_name("native", tests, set_up, tear_down);

@@ -182,42 +182,6 @@ static double timed(const struct work *work, const struct fm_phase *phase,
     return since(clock, start, clock->ops->now(clock));
 }
 
-static void mark_all(struct fm_sample *samples, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        samples[i].disturbed = true;
-}
-
-/* Of one run: what it cost is the time away and the cached lines that were lost, some hundred at
-   least. A run of many milliseconds on a busy computer never goes without; it is believed as long
-   as that is a small part of it. */
-static bool touched(const struct fm_sample *sample, struct fm_watch_mark seen)
-{
-    const double lines_lost_ns = 10e3, small_part = 0.005;
-    return seen.away_ns + (double)seen.events * lines_lost_ns > small_part * sample->ns;
-}
-
-/* Of several short runs of one string: an event costs more than a microsecond, so one that is no
-   slower than the fastest saw none of them; that the fastest saw none is sure only when there are
-   fewer events than runs. */
-static void mark_touched(struct fm_sample *samples, size_t count, struct fm_watch_mark seen)
-{
-    const double least_cost_ns = 1000;
-    if (seen.events == 0)
-        return;
-    if (count == 1)
-        samples[0].disturbed = touched(&samples[0], seen);
-    else if (seen.events >= count)
-        mark_all(samples, count);
-    else {
-        double fastest = samples[0].ns;
-        for (size_t i = 1; i < count; i++)
-            fastest = samples[i].ns < fastest ? samples[i].ns : fastest;
-        for (size_t i = 0; i < count; i++)
-            samples[i].disturbed = samples[i].ns > fastest + least_cost_ns;
-    }
-}
-
 /* The samples were written once before, and the clock is read once for nothing: neither a page
    fault nor cold code falls into the first timed run. */
 static void run_metered(const struct work *work, unsigned repeats, struct fm_watch_mark mark,
@@ -234,12 +198,13 @@ static void run_metered(const struct work *work, unsigned repeats, struct fm_wat
         if (samples[i].ns < LONG_RUN_NS && i + 1 < repeats)
             continue;
         const struct fm_watch_mark now = fm_watch_now();
-        mark_touched(samples + unchecked, i + 1 - unchecked, fm_watch_between(mark, now));
+        fm_watch_judge(samples + unchecked, i + 1 - unchecked, fm_watch_between(mark, now));
         mark = now;
         unchecked = i + 1;
     }
     if (fm_watch_stolen(&work->computer->watch))
-        mark_all(samples, repeats);
+        for (unsigned i = 0; i < repeats; i++)
+            samples[i].disturbed = true;
 }
 
 bool fm_computer_run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
@@ -275,6 +240,6 @@ bool fm_computer_chain(struct fm_machine *machine, enum fm_chain kind, uint64_t 
     const struct fm_instant start = clock->ops->now(clock);
     wait_for(fm_operate(kind, operations));
     sample->ns = since(clock, start, clock->ops->now(clock));
-    mark_touched(sample, 1, fm_watch_between(before, fm_watch_now()));
+    fm_watch_judge(sample, 1, fm_watch_between(before, fm_watch_now()));
     return true;
 }

@@ -59,6 +59,37 @@ struct fm_watch_mark fm_watch_between(struct fm_watch_mark from, struct fm_watch
     return (struct fm_watch_mark){to.events - from.events, to.away_ns - from.away_ns};
 }
 
+/* Of one run: what it cost is the time away and the cached lines that were lost, some hundred at
+   least. A run of many milliseconds on a busy computer never goes without; it is believed as long
+   as that is a small part of it. */
+static bool touched(const struct fm_sample *sample, struct fm_watch_mark seen)
+{
+    const double lines_lost_ns = 10e3, small_part = 0.005;
+    return seen.away_ns + (double)seen.events * lines_lost_ns > small_part * sample->ns;
+}
+
+/* An event costs more than a microsecond, so a run that is no slower than the fastest saw none of
+   them; that the fastest saw none is sure only when there are fewer events than runs. */
+static void judge_several(struct fm_sample *samples, size_t count, uint64_t events)
+{
+    const double least_cost_ns = 1000;
+    double fastest = samples[0].ns;
+    for (size_t i = 1; i < count; i++)
+        fastest = samples[i].ns < fastest ? samples[i].ns : fastest;
+    for (size_t i = 0; i < count; i++)
+        samples[i].disturbed = events >= count || samples[i].ns > fastest + least_cost_ns;
+}
+
+void fm_watch_judge(struct fm_sample *samples, size_t count, struct fm_watch_mark seen)
+{
+    if (seen.events == 0)
+        return;
+    if (count == 1)
+        samples[0].disturbed = touched(&samples[0], seen);
+    else
+        judge_several(samples, count, seen.events);
+}
+
 void fm_watch_open(struct fm_watch *watch, int cpu)
 {
     *watch = (struct fm_watch){.cpu = cpu, .stat = open("/proc/stat", O_RDONLY | O_CLOEXEC)};

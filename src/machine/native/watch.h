@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/machine.h"
+
 struct fm_watch {
     int cpu;
     int stat;            /* /proc/stat, kept open; -1 where there is none */
@@ -26,6 +28,10 @@ void fm_watch_close(struct fm_watch *watch);
 /* Two system calls of a few hundred nanoseconds, which leave traces in the first-level cache. */
 struct fm_watch_mark fm_watch_now(void);
 struct fm_watch_mark fm_watch_between(struct fm_watch_mark from, struct fm_watch_mark to);
+
+/* Marks as disturbed those samples that what was seen while they were taken has touched. Several
+   are repeats of one string. */
+void fm_watch_judge(struct fm_sample *samples, size_t count, struct fm_watch_mark seen);
 
 /* Whether a hypervisor took the CPU away since the last time this was looked up; false without
    looking when that is less than a twentieth of a second ago, because it is slow to find out. */
