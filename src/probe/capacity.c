@@ -15,7 +15,9 @@
 /* Closer than this two footprints need not be told apart. */
 #define SHARP 1.008
 /* References spent on one level at the most, in each effort. */
-static const double spend[] = {[FM_QUICK] = 1e6, [FM_NORMAL] = 4e6, [FM_THOROUGH] = 3e7};
+static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
+/* Footprints this far from the crossing say nothing of where it is. */
+#define NEAR 1.3
 
 struct edge {
     double hit_ns, miss_ns; /* plateaus before and after the rise */
@@ -54,7 +56,23 @@ static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double by
     return true;
 }
 
-/* All footprints, ascending, on one fresh placement. */
+/* Whether a footprint is worth measuring on one more placement: near the crossing, and not in a
+   crowd of others where the edge was halved down to. */
+static bool is_near(const struct edge *edge, size_t i)
+{
+    if (edge->placements <= 1)
+        return true;
+    const double ratio = edge->bytes[i] / edge->crossing.at;
+    if (ratio > NEAR || ratio < 1 / NEAR)
+        return false;
+    const bool beside = (i > 0 && edge->bytes[i - 1] < edge->crossing.at) !=
+                        (edge->bytes[i] < edge->crossing.at);
+    const bool before = i + 1 < edge->footprints && edge->bytes[i] <= edge->crossing.at &&
+                        edge->bytes[i + 1] > edge->crossing.at;
+    return beside || before || fabs(log(ratio)) > 0.03;
+}
+
+/* The footprints around the crossing, ascending, on one fresh placement. */
 static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 {
     double *row = edge->ratio[edge->placements];
@@ -64,7 +82,7 @@ static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_e
         return false;
     edge->placements++;
     for (size_t i = 0; i < edge->footprints; i++)
-        if (!measure_ratio(lab, edge, edge->bytes[i], &row[i], err))
+        if (is_near(edge, i) && !measure_ratio(lab, edge, edge->bytes[i], &row[i], err))
             return false;
     return true;
 }
@@ -96,22 +114,41 @@ static size_t after_crossing(const struct edge *edge)
     return i;
 }
 
-/* Puts one more footprint between two, measured on the placement that is there. */
-static bool halve(struct fm_lab *lab, struct edge *edge, size_t after, struct fm_error *err)
+/* One more footprint before the one at index `at`, measured on the placement that is there. */
+static bool insert(struct fm_lab *lab, struct edge *edge, size_t at, double bytes,
+                   struct fm_error *err)
 {
-    const size_t unit = lab->walk.unit;
-    const double middle = floor(sqrt(edge->bytes[after - 1] * edge->bytes[after]) / (double)unit) *
-                          (double)unit;
-    const size_t rest = edge->footprints - after;
-    memmove(&edge->bytes[after + 1], &edge->bytes[after], rest * sizeof edge->bytes[0]);
-    edge->bytes[after] = middle;
+    const double unit = (double)lab->walk.unit;
+    const size_t rest = edge->footprints - at;
+    memmove(&edge->bytes[at + 1], &edge->bytes[at], rest * sizeof edge->bytes[0]);
+    edge->bytes[at] = floor(bytes / unit) * unit;
     for (size_t p = 0; p < edge->placements; p++) {
         double *row = edge->ratio[p];
-        memmove(&row[after + 1], &row[after], rest * sizeof row[0]);
-        row[after] = NAN;
+        memmove(&row[at + 1], &row[at], rest * sizeof row[0]);
+        row[at] = NAN;
     }
     edge->footprints++;
-    return measure_ratio(lab, edge, middle, &edge->ratio[edge->placements - 1][after], err);
+    return measure_ratio(lab, edge, edge->bytes[at], &edge->ratio[edge->placements - 1][at], err);
+}
+
+/* Widens the footprints until the crossing lies among them. */
+static bool reach_crossing(struct fm_lab *lab, struct edge *edge, double limit,
+                           struct fm_error *err)
+{
+    for (int i = 0; i < 8 && edge->footprints < MOST_FOOTPRINTS; i++) {
+        locate(edge, 1);
+        if (edge->crossing.inside)
+            return true;
+        const double first = edge->bytes[0], last = edge->bytes[edge->footprints - 1];
+        if (mean_ratio(edge, 0) > MISS_RATIO) {
+            if (!insert(lab, edge, 0, first / 1.25, err))
+                return false;
+        } else if (last * 1.25 > limit || !fm_lab_place(lab, (size_t)(last * 1.25), err) ||
+                   !insert(lab, edge, edge->footprints, last * 1.25, err)) {
+            return last * 1.25 > limit;
+        }
+    }
+    return true;
 }
 
 static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
@@ -125,7 +162,8 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
         if (step < SHARP || edge->bytes[after] - edge->bytes[after - 1] < 2 * (double)lab->walk.unit ||
             jump < 2 * MISS_RATIO)
             return true;
-        if (!halve(lab, edge, after, err))
+        const double middle = sqrt(edge->bytes[after - 1] * edge->bytes[after]);
+        if (!insert(lab, edge, after, middle, err))
             return false;
     }
     return true;
@@ -133,22 +171,24 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 
 static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struct fm_error *err)
 {
-    static const double around[] = {0.7, 0.8, 0.88, 0.95, 1.02, 1.1, 1.2, 1.35};
+    static const double around[] = {0.82, 0.92, 1, 1.08, 1.2};
     const double limit = (double)fm_lab_limit(lab);
     for (size_t i = 0; i < sizeof around / sizeof around[0]; i++)
         if (guess * around[i] < limit)
             edge->bytes[edge->footprints++] = floor(guess * around[i] / (double)lab->walk.unit) *
                                               (double)lab->walk.unit;
-    const double each = 12 * guess / (double)lab->walk.unit;
+    const double each = 8 * guess / (double)lab->walk.unit;
     const double affordable = spend[lab->options->effort] / each;
     const size_t most = (size_t)fmin(fmax(affordable, 2), MOST_PLACEMENTS);
     const uint64_t seed = fm_lab_seed(lab);
     while (edge->placements < most) {
-        if (!measure_placement(lab, edge, err) || !narrow(lab, edge, err))
+        if (!measure_placement(lab, edge, err) || !reach_crossing(lab, edge, limit, err) ||
+            !narrow(lab, edge, err))
             return false;
         locate(edge, seed);
-        if (edge->placements >= 3 && edge->crossing.inside &&
-            edge->crossing.high / edge->crossing.low < 1.04)
+        const double wide = edge->crossing.high / edge->crossing.low;
+        if (edge->crossing.inside &&
+            (edge->placements >= 4 ? wide < 1.05 : edge->placements >= 2 && wide < 1.012))
             break;
     }
     return true;

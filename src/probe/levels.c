@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/apart.h"
 #include "analysis/levels.h"
 #include "core/units.h"
 #include "probe/line.h"
@@ -17,6 +18,9 @@
 #define DENSE 8
 /* A change between neighbouring points worth looking into. */
 #define WORTH_A_LOOK 0.05
+/* Points in a row, half an octave apart, that make a plateau. */
+#define PLATEAU 3
+#define LOOK_AHEAD 32
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
@@ -26,33 +30,73 @@ static double far_end(const struct fm_lab *lab)
     return fmin(ends[lab->options->effort], limit);
 }
 
+static bool same(double a, double b)
+{
+    return fabs(log(a / b)) < WORTH_A_LOOK;
+}
+
+/* How many points in a row, up to the one measured last, show the same latency. */
+static unsigned flat_run(const struct fm_walk *walk, double bytes)
+{
+    unsigned run = 0;
+    for (size_t i = walk->count; i-- > 0 && run < PLATEAU;) {
+        const struct fm_walk_point *point = &walk->points[i];
+        if ((double)point->bytes > bytes)
+            continue;
+        if (!same(fm_walk_mean(point), fm_walk_at(walk, bytes)))
+            break;
+        run++;
+    }
+    return run;
+}
+
+/* From a plateau, a look far ahead: where nothing has changed there, nothing lies between. So large
+   footprints, which cost most, are measured only where they tell something. A companion string of
+   one unit a page still falls on footprints that are known. */
+static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_error *err)
+{
+    while (*bytes < to) {
+        const double ahead = fmin(to, *bytes * LOOK_AHEAD);
+        double here = fm_walk_at(&lab->walk, *bytes), there;
+        if (!fm_walk_measure(lab, (size_t)ahead, &there, NULL, err))
+            return false;
+        if (!same(here, there))
+            return true;
+        *bytes = ahead;
+    }
+    return true;
+}
+
 static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *err)
 {
-    /* Large footprints cost in proportion: fewer of them to begin with. */
-    const double large = 0x1p22;
     double bytes = from;
+    bool looked = false;
     for (;;) {
         const double share = log(bytes / from + 1) / log(to / from + 1);
         if (!fm_lab_go_on(lab, 0.4 * share, err) ||
             !fm_walk_measure(lab, (size_t)bytes, NULL, NULL, err))
             return false;
+        const bool flat = flat_run(&lab->walk, bytes) >= PLATEAU;
+        if (flat && !looked && !look_ahead(lab, &bytes, to, err))
+            return false;
+        looked = flat;
         if (bytes >= to)
             return true;
-        bytes = fmin(to, bytes * (bytes < large ? M_SQRT2 : 2));
+        bytes = fmin(to, bytes * M_SQRT2);
     }
 }
 
 /* Adds points between neighbours that differ until they are close together. */
-static bool refine(struct fm_lab *lab, double from, unsigned per_octave, struct fm_error *err)
+static bool refine(struct fm_lab *lab, double from, double to, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
-    const double closest = exp2(1.0 / per_octave) * 1.01;
+    const double closest = exp2(1.0 / DENSE) * 1.01;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i + 1 < walk->count; i++) {
             const struct fm_walk_point *a = &walk->points[i], *b = a + 1;
             const double ratio = (double)b->bytes / (double)a->bytes;
-            if ((double)a->bytes < from || ratio <= closest ||
+            if ((double)a->bytes < from || (double)b->bytes > to || ratio <= closest ||
                 fabs(log(fm_walk_mean(b) / fm_walk_mean(a))) < WORTH_A_LOOK)
                 continue;
             const double middle = sqrt((double)a->bytes * (double)b->bytes);
@@ -101,8 +145,7 @@ static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm
     const double to = far_end(lab);
     lab->walk.unit = unit;
     fm_walk_cut(&lab->walk, from * 0.99);
-    return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) &&
-           refine(lab, from, DENSE, err) && repeat_on_fresh_pages(lab, from, err);
+    return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err);
 }
 
 /* Reads the walk into plateaus; keeps what is known of the lines of the first `keep` levels. */
@@ -118,6 +161,7 @@ static void read_walk(struct fm_lab *lab, size_t keep)
     struct fm_level read[FM_CACHE_LEVELS + 1];
     struct fm_known *known = &lab->known;
     known->count = fm_read_levels(bytes, latency, error, walk->count, read, FM_CACHE_LEVELS + 1);
+    known->count = fm_join_close_levels(bytes, latency, walk->count, read, known->count);
     for (size_t i = 0; i < known->count; i++) {
         struct fm_known_level *level = &known->levels[i];
         const struct fm_known_level before = *level;
@@ -151,14 +195,14 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
     if (!fm_lab_place(lab, (size_t)limit, err))
         return false;
     unsigned above = 0;
-    for (double bytes = SMALLEST; bytes <= limit && above < 5; bytes *= M_SQRT2) {
+    for (double bytes = SMALLEST; bytes <= limit && above < 4; bytes *= M_SQRT2) {
         double ns;
         if (!fm_walk_measure(lab, (size_t)bytes, &ns, NULL, err))
             return false;
-        /* A miss costs a good part of a hit on any machine; five points in a row are no noise. */
+        /* A miss costs a good part of a hit on any machine; four points in a row are no noise. */
         above = ns > 1.2 * fm_walk_mean(&walk->points[0]) ? above + 1 : 0;
     }
-    if (!refine(lab, SMALLEST, DENSE, err))
+    if (!refine(lab, SMALLEST, limit, err))
         return false;
     read_walk(lab, 0);
     if (lab->known.count < 2)
@@ -219,9 +263,11 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!walk_outward(lab, first, SMALLEST, err))
         return false;
     read_walk(lab, 1);
+    /* From the inside out: the line of a level must be known before the walk beyond it is worth
+       refining. */
     for (size_t i = 1; i + 1 < known->count; i++) {
         const size_t unit = lab->walk.unit;
-        if (!fm_lab_go_on(lab, 0.8, err) || !fm_find_line(lab, i, unit, err))
+        if (!fm_lab_go_on(lab, 0.4, err) || !fm_find_line(lab, i, unit, err))
             return false;
         if (known->levels[i].line > unit) {
             const double from = fmax(known->levels[i].rise_from / 2, known->levels[i].flat_from);
@@ -230,6 +276,10 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
             read_walk(lab, i + 1);
         }
     }
+    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) ||
+        !refine(lab, SMALLEST, INFINITY, err) || !repeat_on_fresh_pages(lab, SMALLEST, err))
+        return false;
+    read_walk(lab, known->count);
     publish_curve(lab);
     for (size_t i = 0; i + 1 < known->count; i++)
         report_line(lab, i);

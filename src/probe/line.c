@@ -90,9 +90,8 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     if (!bytes || contrast <= 0)
         return true;
 
-    const double miss = fm_walk_at(&lab->walk, (double)bytes);
+    double miss = fm_walk_at(&lab->walk, (double)bytes);
     const double hit = fm_walk_at(&lab->walk, (double)bytes / 2);
-    const double middle = sqrt(miss * hit);
     const double tlb_ns = tlb_share_at(&lab->walk, bytes);
 
     char id[48];
@@ -105,20 +104,22 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     snprintf(curve->y.name, sizeof curve->y.name, "latency");
     snprintf(curve->y.unit, sizeof curve->y.unit, "ns");
 
-    /* One stripe below the first candidate shows that narrow stripes do miss. */
     double clearest = 0;
-    for (size_t stripe = from > FM_WORD ? from / 2 : from; stripe <= page / 2 && stripe * 4 <= bytes;
-         stripe *= 2) {
+    for (size_t stripe = from; stripe <= page / 2 && stripe * 4 <= bytes; stripe *= 2) {
         double ns;
+        const double middle = sqrt(miss * hit);
         if (!least_over_variants(lab, bytes, stripe, tlb_ns, middle, &ns, err))
             return false;
         fm_curve_add(curve, (struct fm_point){.x = (double)stripe, .y = ns, .low = ns, .high = ns});
         const double margin = fabs(log(ns / middle)) / (0.5 * log(miss / hit));
         clearest = clearest == 0 || margin < clearest ? margin : clearest;
-        if (ns < middle && stripe >= from) {
+        if (ns < middle) {
             level->line = stripe;
             break;
         }
+        /* Stripes that touch each line just once miss more often than the walk, where its units
+           were shorter than the line. */
+        miss = fmax(miss, ns);
     }
     level->line_certainty = clearest > 1 ? 1 : clearest;
     return true;

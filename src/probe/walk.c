@@ -58,6 +58,12 @@ void fm_walk_cut(struct fm_walk *walk, double bytes)
     walk->count = position(walk, nextafter(bytes, INFINITY));
 }
 
+static const struct fm_walk_point *find_point(const struct fm_walk *walk, size_t bytes)
+{
+    const size_t i = position(walk, (double)bytes);
+    return i < walk->count && walk->points[i].bytes == bytes ? &walk->points[i] : NULL;
+}
+
 static void add_point(struct fm_walk *walk, size_t bytes, double ns, double tlb_ns)
 {
     const size_t i = position(walk, (double)bytes);
@@ -96,15 +102,20 @@ static double steepness(const struct fm_walk *walk, double bytes)
     return fabs(log(fm_walk_at(walk, bytes * 1.4) / fm_walk_at(walk, bytes / 1.4)));
 }
 
-/* How many units a page of the companion: the most, up to half of all, at which the caches' answer
+/* How many units a page of the companion: the most, up to a quarter, at which the caches' answer
    lies on a plateau. As many as can be, since what a TLB miss adds may overlap with a slower
    cache's answer: the companion should be served from as far out as the string itself. */
-static size_t companion_units(const struct fm_walk *walk, size_t pages, size_t page)
+static size_t companion_units(const struct fm_walk *walk, size_t bytes, size_t pages, size_t page)
 {
+    const size_t inside = position(walk, (double)bytes);
+    const double known = inside ? (double)walk->points[inside - 1].bytes : 0;
     size_t best = 1;
     double least = INFINITY;
-    for (size_t units = page / walk->unit / 2; units >= 1; units /= 2) {
-        const double slope = steepness(walk, (double)(pages * units * walk->unit));
+    for (size_t units = page / walk->unit / 4; units >= 1; units /= 2) {
+        const double few = (double)(pages * units * walk->unit);
+        if (few * 1.4 > known)
+            continue;
+        const double slope = steepness(walk, few);
         if (slope < least - 0.05) {
             least = slope;
             best = units;
@@ -130,7 +141,7 @@ static bool tlb_share(struct fm_lab *lab, size_t bytes, double *share, struct fm
     /* No more than the clock's own grain: these pages fit the TLB. */
     if (*share < 0.02 * few)
         return true;
-    const size_t units = companion_units(walk, pages, page);
+    const size_t units = companion_units(walk, bytes, pages, page);
     if (units == 1)
         return true;
     if (!time_swept(lab, bytes, units, &ns, err))
@@ -146,7 +157,13 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, double *tlb_n
     const size_t unit = lab->walk.unit;
     bytes = bytes < unit ? unit : bytes / unit * unit;
     double whole, share;
-    if (!time_swept(lab, bytes, 0, &whole, err) || !tlb_share(lab, bytes, &share, err))
+    if (!time_swept(lab, bytes, 0, &whole, err))
+        return false;
+    /* The TLB's share hangs on the number of pages, not on where they lie: once is enough. */
+    const struct fm_walk_point *before = find_point(&lab->walk, bytes);
+    if (before)
+        share = before->tlb_sum / before->placements;
+    else if (!tlb_share(lab, bytes, &share, err))
         return false;
     /* No load is faster than one from the first level. */
     double net = whole - share;

@@ -39,7 +39,8 @@ void fm_string_grow(struct fm_string *string)
     for (size_t eighths = 4; eighths <= 8; eighths++) {
         const size_t window = count * eighths / 8;
         if (window > 0)
-            add_phase(string, (struct fm_phase){.window = window, .references = 2 * window});
+            add_phase(string, (struct fm_phase){.window = window,
+                                                .references = eighths == 4 ? 2 * window : window});
     }
 }
 

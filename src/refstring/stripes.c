@@ -6,12 +6,22 @@
 #include "refstring/build.h"
 #include "refstring/refstring.h"
 
+/* Which stripe of a pair is touched. Golden multiples are even over most numbers of sets, but not
+   over those they nearly divide; a random choice is fair, if never quite even, over all. */
+static bool second_stripe(const struct fm_stripe_plan *plan, uint64_t pair)
+{
+    if (plan->variant % 2)
+        return fm_mix64(pair ^ fm_mix64(plan->variant)) >> 63;
+    return fm_golden(pair * (plan->variant + 1)) >= 0.5;
+}
+
 bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *plan,
                       struct fm_error *err)
 {
     /* The swept order over pairs of stripes, then one stripe of each pair picked. */
-    const struct fm_swept_plan pairs = {.bytes = plan->bytes,
-                                        .unit = 2 * plan->stripe,
+    const size_t pair_bytes = 2 * plan->stripe;
+    const struct fm_swept_plan pairs = {.bytes = plan->bytes / pair_bytes * pair_bytes,
+                                        .unit = pair_bytes,
                                         .page = plan->page,
                                         .seed = plan->seed};
     if (!fm_swept_string(string, &pairs, err))
@@ -22,7 +32,7 @@ bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *pla
     const uint32_t stripe_words = (uint32_t)(plan->stripe / FM_WORD);
     for (size_t i = 0; i < order->count; i++) {
         const uint32_t pair = order->word[i] / (2 * stripe_words);
-        if (fm_golden((uint64_t)pair * (2 * plan->variant + 1)) >= 0.5)
+        if (second_stripe(plan, pair))
             order->word[i] += stripe_words;
     }
     return true;

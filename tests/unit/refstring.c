@@ -1,0 +1,272 @@
+/* The reference strings: each is a permutation that keeps the promise it is named for. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/rng.h"
+#include "refstring/refstring.h"
+
+#define PAGE 4096u
+
+static size_t page_of(const struct fm_string *string, size_t i)
+{
+    return string->orders[0].word[i] * (size_t)FM_WORD / PAGE;
+}
+
+static void ready(struct fm_string *string)
+{
+    struct fm_error err;
+    fm_string_prime(string, 1);
+    fm_string_time(string, string->orders[0].count);
+    assert_true(fm_string_check(string, &err));
+}
+
+static struct fm_swept_plan any_plan(struct fm_rng *rng)
+{
+    struct fm_swept_plan plan = {.page = PAGE, .seed = fm_rng_next(rng)};
+    plan.unit = (size_t)8 << fm_rng_below(rng, 7);
+    plan.bytes = plan.unit * (1 + fm_rng_below(rng, 4096));
+    return plan;
+}
+
+static void every_string_is_a_permutation_of_all_units(void **state)
+{
+    (void)state;
+    struct fm_rng rng;
+    fm_rng_seed(&rng, 1);
+    bool (*const builders[])(struct fm_string *, const struct fm_swept_plan *, struct fm_error *) = {
+        fm_swept_string, fm_cache_only_string, fm_shuffled_string};
+    for (int i = 0; i < 300; i++) {
+        const struct fm_swept_plan plan = any_plan(&rng);
+        for (size_t b = 0; b < 3; b++) {
+            struct fm_string string;
+            struct fm_error err;
+            assert_true(builders[b](&string, &plan, &err));
+            assert_int_equal(string.orders[0].count, plan.bytes / plan.unit);
+            for (size_t w = 0; w < string.orders[0].count; w++)
+                assert_int_equal(string.orders[0].word[w] * FM_WORD % plan.unit, 0);
+            ready(&string);
+            fm_string_free(&string);
+        }
+    }
+}
+
+static void a_sweep_visits_every_page_in_the_same_order(void **state)
+{
+    (void)state;
+    const size_t pages = 37;
+    for (size_t per_page = 0; per_page <= 64; per_page += 8) {
+        const struct fm_swept_plan plan = {
+            .bytes = pages * PAGE, .unit = 64, .per_page = per_page, .page = PAGE, .seed = 5};
+        struct fm_string string;
+        struct fm_error err;
+        assert_true(fm_swept_string(&string, &plan, &err));
+        assert_int_equal(string.orders[0].count, pages * (per_page ? per_page : 64));
+        for (size_t i = pages; i < string.orders[0].count; i++)
+            assert_int_equal(page_of(&string, i), page_of(&string, i - pages));
+        ready(&string);
+        fm_string_free(&string);
+    }
+}
+
+static void the_companion_shows_a_tlb_the_same_pages(void **state)
+{
+    (void)state;
+    const size_t pages = 50;
+    struct fm_string all, few;
+    struct fm_error err;
+    struct fm_swept_plan plan = {.bytes = pages * PAGE, .unit = 64, .page = PAGE, .seed = 9};
+    assert_true(fm_swept_string(&all, &plan, &err));
+    plan.per_page = 1;
+    assert_true(fm_swept_string(&few, &plan, &err));
+    for (size_t i = 0; i < pages; i++)
+        assert_int_equal(page_of(&all, i), page_of(&few, i));
+    fm_string_free(&all);
+    fm_string_free(&few);
+}
+
+static void the_same_plan_is_the_same_string(void **state)
+{
+    (void)state;
+    struct fm_string a, b;
+    struct fm_error err;
+    struct fm_swept_plan plan = {.bytes = 100 * PAGE, .unit = 64, .page = PAGE, .seed = 3};
+    assert_true(fm_swept_string(&a, &plan, &err) && fm_swept_string(&b, &plan, &err));
+    assert_string_equal(a.label, b.label);
+    assert_memory_equal(a.orders[0].word, b.orders[0].word, a.orders[0].count * 4);
+    fm_string_free(&b);
+    plan.seed = 4;
+    assert_true(fm_swept_string(&b, &plan, &err));
+    assert_true(memcmp(a.orders[0].word, b.orders[0].word, a.orders[0].count * 4) != 0);
+    fm_string_free(&a);
+    fm_string_free(&b);
+}
+
+static void gap_words_are_a_stride_apart_and_the_last_is_moved(void **state)
+{
+    (void)state;
+    const struct fm_gap_plan plan = {.count = 9, .stride = 4096, .offset = 64, .seed = 2};
+    struct fm_string string;
+    struct fm_error err;
+    assert_true(fm_gap_string(&string, &plan, &err));
+    bool seen[9] = {false};
+    for (size_t i = 0; i < 9; i++) {
+        const size_t at = string.orders[0].word[i] * (size_t)FM_WORD;
+        const size_t which = at / 4096;
+        assert_true(which < 9 && !seen[which]);
+        seen[which] = true;
+        assert_int_equal(at % 4096, which == 8 ? 64 : 0);
+    }
+    ready(&string);
+    fm_string_free(&string);
+}
+
+static void the_gap_control_touches_each_page_once(void **state)
+{
+    (void)state;
+    const struct fm_gap_plan plan = {.count = 20, .stride = 1024, .seed = 2};
+    struct fm_string string;
+    struct fm_error err;
+    assert_true(fm_gap_control_string(&string, &plan, PAGE, &err));
+    assert_int_equal(string.orders[0].count, 5);
+    ready(&string);
+    fm_string_free(&string);
+}
+
+/* Lines of a length that stripes of a width leave untouched, as a part of all lines. */
+static double untouched(size_t stripe, size_t line)
+{
+    const struct fm_stripe_plan plan = {
+        .bytes = 64 * PAGE, .stripe = stripe, .page = PAGE, .seed = 7};
+    struct fm_string string;
+    struct fm_error err;
+    assert_true(fm_stripe_string(&string, &plan, &err));
+    unsigned char *touched = calloc(plan.bytes / line, 1);
+    assert_non_null(touched);
+    for (size_t i = 0; i < string.orders[0].count; i++)
+        touched[string.orders[0].word[i] * (size_t)FM_WORD / line] = 1;
+    size_t none = 0;
+    for (size_t i = 0; i < plan.bytes / line; i++)
+        none += !touched[i];
+    free(touched);
+    ready(&string);
+    fm_string_free(&string);
+    return (double)none / (double)(plan.bytes / line);
+}
+
+static void stripes_narrower_than_a_line_touch_them_all(void **state)
+{
+    (void)state;
+    for (size_t line = 16; line <= 256; line *= 2) {
+        assert_true(untouched(line / 2, line) == 0);
+        assert_true(untouched(line, line) == 0.5);
+        assert_true(untouched(2 * line, line) == 0.75);
+    }
+}
+
+/* Sixteen lines of 64 bytes to a set, of which the stripes touch half: the part of those touched
+   that a cache of eleven ways has no room for. */
+static double homeless(size_t sets, unsigned variant)
+{
+    const struct fm_stripe_plan plan = {
+        .bytes = sets * 64 * 16, .stripe = 64, .page = PAGE, .variant = variant, .seed = 7};
+    struct fm_string string;
+    struct fm_error err;
+    unsigned *load = calloc(sets, sizeof *load), over = 0;
+    assert_non_null(load);
+    assert_true(fm_stripe_string(&string, &plan, &err));
+    for (size_t i = 0; i < string.orders[0].count; i++) {
+        const size_t set = string.orders[0].word[i] * (size_t)FM_WORD / 64 % sets;
+        over += ++load[set] > 11;
+    }
+    const double all = (double)string.orders[0].count;
+    free(load);
+    fm_string_free(&string);
+    return over / all;
+}
+
+static void some_choice_of_stripes_suits_any_number_of_sets(void **state)
+{
+    (void)state;
+    for (size_t sets = 64; sets <= 2048; sets += 32) {
+        double least = 1;
+        for (unsigned variant = 0; variant < 8; variant++) {
+            const double part = homeless(sets, variant);
+            least = part < least ? part : least;
+        }
+        assert_true(least < 0.03);
+    }
+}
+
+static void growing_never_leaves_the_order(void **state)
+{
+    (void)state;
+    const struct fm_swept_plan plan = {.bytes = 24, .unit = 8, .page = PAGE, .seed = 1};
+    struct fm_string string;
+    struct fm_error err;
+    assert_true(fm_swept_string(&string, &plan, &err));
+    fm_string_grow(&string);
+    fm_string_time(&string, 10);
+    assert_true(fm_string_check(&string, &err));
+    assert_int_equal(string.phases[string.phase_count - 2].window, 3);
+    fm_string_free(&string);
+}
+
+static void the_check_finds_what_is_wrong(void **state)
+{
+    (void)state;
+    const struct fm_swept_plan plan = {.bytes = PAGE, .unit = 64, .page = PAGE, .seed = 1};
+    struct fm_string string;
+    struct fm_error err;
+    assert_true(fm_swept_string(&string, &plan, &err));
+    assert_false(fm_string_check(&string, &err)); /* nothing metered */
+    fm_string_time(&string, 10);
+    assert_true(fm_string_check(&string, &err));
+    const uint32_t kept = string.orders[0].word[3];
+    string.orders[0].word[3] = string.orders[0].word[4];
+    assert_false(fm_string_check(&string, &err)); /* a word twice */
+    string.orders[0].word[3] = PAGE / FM_WORD;
+    assert_false(fm_string_check(&string, &err)); /* outside */
+    string.orders[0].word[3] = kept;
+    fm_string_prime(&string, 1);
+    assert_false(fm_string_check(&string, &err)); /* metered, but not the last */
+    fm_string_free(&string);
+}
+
+static void impossible_plans_are_refused(void **state)
+{
+    (void)state;
+    struct fm_string string;
+    struct fm_error err;
+    const struct fm_swept_plan bad[] = {
+        {.bytes = 32, .unit = 64, .page = PAGE}, {.bytes = PAGE, .unit = 4, .page = PAGE},
+        {.bytes = PAGE, .unit = 24, .page = PAGE}, {.bytes = PAGE, .unit = 64, .page = 0}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_false(fm_swept_string(&string, &bad[i], &err));
+    assert_false(fm_gap_string(&string, &(struct fm_gap_plan){.count = 1, .stride = 64}, &err));
+    assert_false(fm_gap_string(&string, &(struct fm_gap_plan){.count = 4, .stride = 12}, &err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_string_is_a_permutation_of_all_units),
+        cmocka_unit_test(a_sweep_visits_every_page_in_the_same_order),
+        cmocka_unit_test(the_companion_shows_a_tlb_the_same_pages),
+        cmocka_unit_test(the_same_plan_is_the_same_string),
+        cmocka_unit_test(gap_words_are_a_stride_apart_and_the_last_is_moved),
+        cmocka_unit_test(the_gap_control_touches_each_page_once),
+        cmocka_unit_test(stripes_narrower_than_a_line_touch_them_all),
+        cmocka_unit_test(some_choice_of_stripes_suits_any_number_of_sets),
+        cmocka_unit_test(growing_never_leaves_the_order),
+        cmocka_unit_test(the_check_finds_what_is_wrong),
+        cmocka_unit_test(impossible_plans_are_refused),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
