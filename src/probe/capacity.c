@@ -12,6 +12,7 @@
 #define MISS_RATIO 0.05
 #define MOST_FOOTPRINTS 40
 #define MOST_PLACEMENTS 64
+#define RESAMPLES 200
 /* Closer than this two footprints need not be told apart. */
 #define SHARP 1.008
 /* References spent on one level at the most, in each effort. */
@@ -87,10 +88,16 @@ static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_e
     return true;
 }
 
-static void locate(struct edge *edge, uint64_t seed)
+static bool locate(struct edge *edge, uint64_t seed, struct fm_error *err)
 {
-    edge->crossing = fm_find_crossing(edge->bytes, edge->footprints, edge->ratio[0],
-                                      edge->placements, MOST_FOOTPRINTS, MISS_RATIO, seed);
+    double packed[MOST_PLACEMENTS * MOST_FOOTPRINTS];
+    for (size_t p = 0; p < edge->placements; p++)
+        memcpy(&packed[p * edge->footprints], edge->ratio[p],
+               edge->footprints * sizeof packed[0]);
+    const struct fm_placements data = {edge->bytes, edge->footprints, packed, edge->placements};
+    if (!fm_find_crossing(&data, MISS_RATIO, 0.99, RESAMPLES, seed, &edge->crossing))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to find a crossing");
+    return true;
 }
 
 static double mean_ratio(const struct edge *edge, size_t footprint)
@@ -136,7 +143,8 @@ static bool reach_crossing(struct fm_lab *lab, struct edge *edge, double limit,
                            struct fm_error *err)
 {
     for (int i = 0; i < 8 && edge->footprints < MOST_FOOTPRINTS; i++) {
-        locate(edge, 1);
+        if (!locate(edge, 1, err))
+            return false;
         if (edge->crossing.inside)
             return true;
         const double first = edge->bytes[0], last = edge->bytes[edge->footprints - 1];
@@ -155,7 +163,8 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 {
     const uint64_t seed = fm_lab_seed(lab);
     while (edge->footprints < MOST_FOOTPRINTS) {
-        locate(edge, seed);
+        if (!locate(edge, seed, err))
+            return false;
         const size_t after = after_crossing(edge);
         const double step = edge->bytes[after] / edge->bytes[after - 1];
         const double jump = mean_ratio(edge, after) - mean_ratio(edge, after - 1);
@@ -183,9 +192,8 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     const uint64_t seed = fm_lab_seed(lab);
     while (edge->placements < most) {
         if (!measure_placement(lab, edge, err) || !reach_crossing(lab, edge, limit, err) ||
-            !narrow(lab, edge, err))
+            !narrow(lab, edge, err) || !locate(edge, seed, err))
             return false;
-        locate(edge, seed);
         const double wide = edge->crossing.high / edge->crossing.low;
         if (edge->crossing.inside &&
             (edge->placements >= 4 ? wide < 1.05 : edge->placements >= 2 && wide < 1.012))
