@@ -34,20 +34,24 @@ static bool parser_failed(const yaml_parser_t *parser, const char *text, const c
 /* What YAML allows and a machine file has no use for; NULL if the event is fine. */
 static const char *unwanted(const yaml_event_t *event, unsigned *depth, unsigned *documents)
 {
-    const char *tag = NULL;
+    const char *tag = NULL, *anchor = NULL;
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         return ++*documents > 1 ? "a second document begins; keep one machine in a file" : NULL;
     case YAML_ALIAS_EVENT:
-        return "aliases (*name) are not supported; write the value out";
+        anchor = (const char *)event->data.alias.anchor;
+        break;
     case YAML_SCALAR_EVENT:
+        anchor = (const char *)event->data.scalar.anchor;
         tag = (const char *)event->data.scalar.tag;
         break;
     case YAML_SEQUENCE_START_EVENT:
+        anchor = (const char *)event->data.sequence_start.anchor;
         tag = (const char *)event->data.sequence_start.tag;
         ++*depth;
         break;
     case YAML_MAPPING_START_EVENT:
+        anchor = (const char *)event->data.mapping_start.anchor;
         tag = (const char *)event->data.mapping_start.tag;
         ++*depth;
         break;
@@ -60,6 +64,8 @@ static const char *unwanted(const yaml_event_t *event, unsigned *depth, unsigned
     }
     if (*depth > DEEPEST)
         return "nested too deeply; a machine file has lists of mappings and no more";
+    if (anchor)
+        return "anchors and aliases (&name, *name) are not supported; write the value out";
     return tag ? "tags (!name) are not supported; write the plain value" : NULL;
 }
 

@@ -203,7 +203,8 @@ static const struct {
     {"timer_ns: 1 ", "timer_ns: nan ", "m.yaml:25: noise.timer_ns: 'nan'"},
     {"add_latency: 0.5", "add_latency: 0", "m.yaml:26: add_latency: '0' is out of range"},
     /* YAML that is more than a machine file */
-    {"cores: 4", "cores: &a [1]\nbtb: *a", "m.yaml:28: aliases"},
+    {"cores: 4", "cores: &a [1]\nbtb: *a", "m.yaml:27: anchors and aliases"},
+    {"cores: 4", "cores: *a", "m.yaml:27: anchors and aliases"},
     {"cores: 4", "cores: !!int 4", "m.yaml:27: tags"},
     {"cores: 4", "cores: [[[[[[[[[[1]]]]]]]]]]", "m.yaml:27: nested too deeply"},
     {"cores: 4", "---\nname: two", "m.yaml:27: a second document"},
