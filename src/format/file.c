@@ -76,9 +76,9 @@ static bool write_all(int fd, const char *text, size_t length)
     return true;
 }
 
-static bool write_failed(const char *path, struct fm_error *err)
+static bool refuse(const char *path, enum fm_error_code code, struct fm_error *err)
 {
-    return fm_fail(err, FM_ERR_IO, "%s: cannot be written: %s; choose another place",
+    return fm_fail(err, code, "%s: cannot be written: %s; choose another place",
                    fm_short_path(path), strerror(errno));
 }
 
@@ -86,10 +86,10 @@ static bool write_through(const char *path, const char *text, size_t length, str
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
-        return write_failed(path, err);
+        return refuse(path, FM_ERR_IO, err);
     const bool ok = write_all(fd, text, length);
     if (!ok)
-        write_failed(path, err);
+        refuse(path, FM_ERR_IO, err);
     close(fd);
     return ok;
 }
@@ -117,17 +117,20 @@ static bool replace(const char *path, mode_t mode, const char *text, size_t leng
     if (fd < 0)
         return false;
     bool ok = write_all(fd, text, length) && fsync(fd) == 0;
-    const int reason = errno;
-    if (close(fd) != 0 && ok)
+    int why = errno; /* of the first step that failed, past those that clean up */
+    if (close(fd) != 0 && ok) {
         ok = false;
-    else if (!ok)
-        errno = reason;
-    if (ok && rename(name, path) == 0)
-        return true;
-    const int why = errno;
-    unlink(name);
-    errno = why;
-    return false;
+        why = errno;
+    }
+    if (ok && rename(name, path) != 0) {
+        ok = false;
+        why = errno;
+    }
+    if (!ok) {
+        unlink(name);
+        errno = why;
+    }
+    return ok;
 }
 
 bool fm_file_write(const char *path, const char *text, size_t length, struct fm_error *err)
@@ -140,7 +143,7 @@ bool fm_file_write(const char *path, const char *text, size_t length, struct fm_
     char target[PATH_MAX];
     const char *place = exists && realpath(path, target) ? target : path;
     const mode_t mode = exists ? old.st_mode & 0777 : 0666;
-    return replace(place, mode, text, length) || write_failed(path, err);
+    return replace(place, mode, text, length) || refuse(path, FM_ERR_IO, err);
 }
 
 bool fm_file_check_writable(const char *path, struct fm_error *err)
@@ -151,10 +154,10 @@ bool fm_file_check_writable(const char *path, struct fm_error *err)
         return fm_fail(err, FM_ERR_USAGE, "%s: is no name for a file", fm_short_path(path));
     if (stat(path, &old) == 0 && S_ISDIR(old.st_mode)) {
         errno = EISDIR;
-        return write_failed(path, err);
+        return refuse(path, FM_ERR_USAGE, err);
     }
     if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
-        return access(path, W_OK) == 0 || write_failed(path, err);
+        return access(path, W_OK) == 0 || refuse(path, FM_ERR_USAGE, err);
     strcpy(folder, path);
-    return access(dirname(folder), W_OK | X_OK) == 0 || write_failed(path, err);
+    return access(dirname(folder), W_OK | X_OK) == 0 || refuse(path, FM_ERR_USAGE, err);
 }

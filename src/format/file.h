@@ -16,7 +16,7 @@ bool fm_file_read(const char *path, size_t limit, char **text, size_t *length,
    something fails. What is no ordinary file (a pipe, /dev/null) is written to as it is. */
 bool fm_file_write(const char *path, const char *text, size_t length, struct fm_error *err);
 
-/* Whether fm_file_write could begin, to be asked before a long measurement. */
+/* Whether fm_file_write could begin, to be asked before a long measurement; USAGE if not. */
 bool fm_file_check_writable(const char *path, struct fm_error *err);
 
 #endif

@@ -2,9 +2,11 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -333,6 +335,7 @@ static void files_are_whole_or_not_there(void **state)
     assert_int_equal(rmdir(folder), 0);
 
     assert_false(fm_file_check_writable(path, &err));
+    assert_int_equal(err.code, FM_ERR_USAGE);
     assert_false(fm_recording_write(&recording, "0.1.0", path, &err));
     assert_int_equal(err.code, FM_ERR_IO);
     assert_non_null(strstr(err.text, path));
@@ -346,12 +349,44 @@ static void files_are_whole_or_not_there(void **state)
     fm_recording_free(&recording);
 }
 
+/* A file system that is full halfway: the old file stays, and no piece of the new one. */
+static void a_full_disk_leaves_the_old_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/fathom-test-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/r.rec", folder);
+    struct fm_error err = {0};
+    assert_true(fm_file_write(path, "old", 3, &err));
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1000;
+    static const char text[5000];
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const bool ok = fm_file_write(path, text, sizeof text, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_false(ok);
+    assert_int_equal(err.code, FM_ERR_IO);
+    char *back;
+    size_t length;
+    assert_true(fm_file_read(path, 100, &back, &length, &err));
+    assert_string_equal(back, "old");
+    free(back);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replayed_bit_for_bit),         cmocka_unit_test(another_survey_is_noticed),
-        cmocka_unit_test(cut_short_anywhere),           cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(replayed_bit_for_bit),
+        cmocka_unit_test(another_survey_is_noticed),
+        cmocka_unit_test(cut_short_anywhere),
+        cmocka_unit_test(damage_is_named),
         cmocka_unit_test(files_are_whole_or_not_there),
+        cmocka_unit_test(a_full_disk_leaves_the_old_file),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
