@@ -29,7 +29,7 @@ enum fm_field_kind {
 #define FM_WAYS_FULL UINT32_MAX
 
 struct fm_field {
-    const char *key; /* NULL ends a table */
+    const char *key; /* NULL ends a table, which may have up to 32 */
     enum fm_field_kind kind;
     bool required;
     size_t offset, size;           /* of the member; size 0: checked, not stored */

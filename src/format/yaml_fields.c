@@ -6,8 +6,6 @@
 #include "format/yaml.h"
 #include "format/yaml_tree.h"
 
-#define FIELDS_MOST 32 /* bits of the set of keys seen */
-
 static bool read_map(struct fm_yaml *yaml, const yaml_node_t *node, const char *path,
                      const struct fm_field *fields, void *out);
 
@@ -251,7 +249,7 @@ static bool read_map(struct fm_yaml *yaml, const yaml_node_t *node, const char *
          p++)
         if (!read_pair(yaml, p, path, fields, out, &seen))
             return false;
-    for (size_t i = 0; fields[i].key && i < FIELDS_MOST; i++)
+    for (size_t i = 0; fields[i].key; i++)
         if (fields[i].required && !(seen & 1u << i))
             return fm_yaml_fail_at(yaml, node, path, "the key '%s' is missing; give it %s",
                                    fields[i].key, remedy(&fields[i], right, sizeof right));
