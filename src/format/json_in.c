@@ -133,7 +133,7 @@ static bool get_whole(const struct fm_json_place *place, json_t *object, const c
 bool fm_json_get_machine(const struct fm_json_place *place, json_t *object, const char *key,
                          struct fm_machine_info *machine)
 {
-    double cpu, page, limit;
+    double cpu = 0, page = 0, limit = 0;
     struct fm_json_place inner = *place;
     snprintf(inner.path, sizeof inner.path, "%s", key);
     json_t *json = fm_json_object(place, object, key);
