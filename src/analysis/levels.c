@@ -149,7 +149,7 @@ static bool is_apart(const struct fm_plateau *a, const struct fm_plateau *b)
 static bool look_between(const struct curve *curve, struct fm_plateau *plateaus, size_t *count,
                          size_t i, struct fm_plateau *found)
 {
-    static const double tilts[] = {-0.5, 0.5, -1};
+    static const double tilts[] = {-0.25, 0.25, -0.5, 0.5, -1};
     size_t first = plateaus[i].from, end = plateaus[i + 1].to + 1;
     for (size_t t = 0; t < sizeof tilts / sizeof *tilts; t++) {
         size_t more = fm_find_plateaus(curve->x + first, curve->low + first, curve->high + first,
