@@ -1,6 +1,5 @@
 #include "probe/lab.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +14,10 @@
 #define LONGEST_RUN 32768
 /* Two readings this close confirm a minimum. */
 #define CONFIRMED 0.01
+/* … and this close where they are of different parts of an order. */
+#define CONFIRMED_PARTS 0.1
 #define MOST_BATCHES 4
+#define MOST_READINGS 32
 
 bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
 {
@@ -79,39 +81,75 @@ static void add_phases(struct fm_lab *lab, struct fm_string *string, const struc
                    run_length(lab, count, care->references ? care->references : LONGEST_RUN));
 }
 
+/* Readings of one string, least first, those that were disturbed left out unless all were. */
+struct readings {
+    double ns[MOST_READINGS];
+    size_t count;
+    double least_disturbed;
+};
+
+static void note_reading(struct fm_lab *lab, struct readings *readings,
+                         const struct fm_sample *sample)
+{
+    const double each = sample->ns / (double)sample->references;
+    lab->samples++;
+    if (sample->disturbed) {
+        lab->disturbed++;
+        readings->least_disturbed = fmin(readings->least_disturbed, each);
+        return;
+    }
+    size_t i = readings->count++;
+    for (; i > 0 && readings->ns[i - 1] > each; i--)
+        readings->ns[i] = readings->ns[i - 1];
+    readings->ns[i] = each;
+}
+
+/* Noise only adds, so of equal runs the least is nearest to the truth. Runs over different parts of
+   a long order are not equal where some parts hit and some miss: of those the lower half is
+   averaged. */
+static double conclude(const struct readings *readings, bool equal_runs)
+{
+    /* All disturbed: the least of them is still an upper bound, and all there is. */
+    if (readings->count == 0)
+        return readings->least_disturbed;
+    if (equal_runs)
+        return readings->ns[0];
+    const size_t half = (readings->count + 1) / 2;
+    double sum = 0;
+    for (size_t i = 0; i < half; i++)
+        sum += readings->ns[i];
+    return sum / (double)half;
+}
+
+static bool is_confirmed(const struct readings *readings, bool equal_runs)
+{
+    const double close = equal_runs ? CONFIRMED : CONFIRMED_PARTS;
+    return readings->count >= 2 && readings->ns[1] <= readings->ns[0] * (1 + close);
+}
+
 bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_care *care,
                  double *ns, struct fm_error *err)
 {
-    enum { MOST = 16 };
-    struct fm_sample samples[MOST];
-    const unsigned repeats = care->repeats < MOST ? care->repeats : MOST;
+    struct fm_sample samples[MOST_READINGS / MOST_BATCHES];
+    const unsigned most = MOST_READINGS / MOST_BATCHES;
+    const unsigned repeats = care->repeats < most ? care->repeats : most;
     add_phases(lab, string, care);
-    double best = DBL_MAX, second = DBL_MAX, touched = DBL_MAX;
+    const bool equal_runs =
+        string->phases[string->phase_count - 1].references >= string->orders[0].count;
+    struct readings readings = {.least_disturbed = INFINITY};
     bool good = true;
     for (unsigned batch = 0; batch < MOST_BATCHES && good; batch++) {
         good = fm_lab_go_on(lab, 0, err) &&
                lab->machine->ops->run(lab->machine, string, repeats, samples, err);
-        for (unsigned i = 0; i < repeats && good; i++) {
-            const double each = samples[i].ns / (double)samples[i].references;
-            lab->samples++;
-            if (samples[i].disturbed) {
-                lab->disturbed++;
-                touched = each < touched ? each : touched;
-            } else if (each < best) {
-                second = best;
-                best = each;
-            } else if (each < second) {
-                second = each;
-            }
-        }
-        if (good && second <= best * (1 + CONFIRMED))
+        for (unsigned i = 0; i < repeats && good; i++)
+            note_reading(lab, &readings, &samples[i]);
+        if (is_confirmed(&readings, equal_runs))
             break;
     }
     fm_string_free(string);
     if (!good)
         return false;
-    /* All readings disturbed: the least of them is still an upper bound, and all there is. */
-    *ns = best < DBL_MAX ? best : touched;
+    *ns = conclude(&readings, equal_runs);
     if (*ns > 0 && (lab->fastest_ns <= 0 || *ns < lab->fastest_ns))
         lab->fastest_ns = *ns;
     return true;

@@ -51,8 +51,7 @@ static unsigned flat_run(const struct fm_walk *walk, double bytes)
 }
 
 /* From a plateau, a look far ahead: where nothing has changed there, nothing lies between. So large
-   footprints, which cost most, are measured only where they tell something. A companion string of
-   one unit a page still falls on footprints that are known. */
+   footprints, which cost most, are measured only where they tell something. */
 static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_error *err)
 {
     while (*bytes < to) {
@@ -116,7 +115,7 @@ static bool refine(struct fm_lab *lab, double from, double to, struct fm_error *
    cheap, and its luck with pages varies most. Stops when placements make no difference. */
 static bool repeat_on_fresh_pages(struct fm_lab *lab, double from, struct fm_error *err)
 {
-    static const double sizes[] = {0x1p24, 0x1p21, 0x1p21, 0x1p19, 0x1p19, 0x1p19};
+    static const double sizes[] = {0x1p22, 0x1p21, 0x1p21, 0x1p19, 0x1p19, 0x1p19};
     const size_t passes = lab->options->effort == FM_QUICK ? 3 : sizeof sizes / sizeof sizes[0];
     struct fm_walk *walk = &lab->walk;
     const double end = walk->count ? (double)walk->points[walk->count - 1].bytes : 0;

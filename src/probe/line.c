@@ -104,23 +104,33 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     snprintf(curve->y.name, sizeof curve->y.name, "latency");
     snprintf(curve->y.unit, sizeof curve->y.unit, "ns");
 
-    double clearest = 0;
+    /* The line is where the time drops most, looked for until it is plainly that of hits. */
+    double before = miss, steepest = 0, second = 0;
     for (size_t stripe = from; stripe <= page / 2 && stripe * 4 <= bytes; stripe *= 2) {
         double ns;
         const double middle = sqrt(miss * hit);
         if (!least_over_variants(lab, bytes, stripe, tlb_ns, middle, &ns, err))
             return false;
         fm_curve_add(curve, (struct fm_point){.x = (double)stripe, .y = ns, .low = ns, .high = ns});
-        const double margin = fabs(log(ns / middle)) / (0.5 * log(miss / hit));
-        clearest = clearest == 0 || margin < clearest ? margin : clearest;
-        if (ns < middle) {
+        const double drop = log(before / ns);
+        if (drop > steepest) {
+            second = steepest;
+            steepest = drop;
             level->line = stripe;
-            break;
+        } else if (drop > second) {
+            second = drop;
         }
+        if (ns < middle)
+            break;
         /* Stripes that touch each line just once miss more often than the walk, where its units
            were shorter than the line. */
+        before = ns;
         miss = fmax(miss, ns);
     }
+    /* Half the way from miss to hit is the least that decides anything. */
+    if (steepest < 0.5 * log(miss / hit) - second)
+        level->line = 0;
+    const double clearest = steepest > 0 ? 1 - second / steepest : 0;
     level->line_certainty = clearest > 1 ? 1 : clearest;
     return true;
 }

@@ -96,32 +96,72 @@ static bool time_swept(struct fm_lab *lab, size_t bytes, size_t per_page, double
     return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
 }
 
-/* How much the walk changes around a footprint: nothing on a plateau. */
-static double steepness(const struct fm_walk *walk, double bytes)
+/* Two strings that touch the same number of lines: a few units in each of all the pages, or many in
+   each of a few pages. They differ by what the TLB adds. */
+struct companions {
+    size_t units;       /* in each of all pages */
+    size_t dense_units; /* in each of the few pages */
+    size_t dense_pages;
+};
+
+/* Units as far apart as the longest line share no line on any level. */
+#define LONGEST_LINE 256
+
+static struct companions companions_of(const struct fm_walk *walk, size_t pages, size_t page,
+                                       size_t units)
 {
-    return fabs(log(fm_walk_at(walk, bytes * 1.4) / fm_walk_at(walk, bytes / 1.4)));
+    const size_t apart = walk->unit > LONGEST_LINE ? walk->unit : LONGEST_LINE;
+    const size_t dense = page / apart;
+    return (struct companions){units, dense, (pages * units + dense - 1) / dense};
 }
 
-/* How many units a page of the companion: the most, up to a quarter, at which the caches' answer
-   lies on a plateau. As many as can be, since what a TLB miss adds may overlap with a slower
-   cache's answer: the companion should be served from as far out as the string itself. */
-static size_t companion_units(const struct fm_walk *walk, size_t bytes, size_t pages, size_t page)
+/* How much the caches' answer may change around such a number of lines: nothing on a plateau. */
+static double steepness(const struct fm_walk *walk, const struct companions *companions)
 {
-    const size_t inside = position(walk, (double)bytes);
-    const double known = inside ? (double)walk->points[inside - 1].bytes : 0;
-    size_t best = 1;
-    double least = INFINITY;
-    for (size_t units = page / walk->unit / 4; units >= 1; units /= 2) {
-        const double few = (double)(pages * units * walk->unit);
-        if (few * 1.4 > known)
-            continue;
-        const double slope = steepness(walk, few);
-        if (slope < least - 0.05) {
-            least = slope;
-            best = units;
+    const double lines = (double)(companions->dense_pages * companions->dense_units);
+    const double few = lines * (double)walk->unit / 1.4, many = lines * LONGEST_LINE * 1.4;
+    return fabs(log(fm_walk_at(walk, many) / fm_walk_at(walk, few)));
+}
+
+/* The pair with the most units a page whose answers lie on plateaus. As many as can be, since what
+   a TLB miss adds may overlap with a slower cache's answer: the companion should be served from as
+   far out as the string itself. */
+static struct companions choose_companions(const struct fm_walk *walk, size_t pages,
+                                           size_t page)
+{
+    struct companions best = companions_of(walk, pages, page, 1);
+    double least = steepness(walk, &best);
+    for (size_t units = 2; units <= best.dense_units / 4; units *= 2) {
+        const struct companions more = companions_of(walk, pages, page, units);
+        const double slope = steepness(walk, &more);
+        if (slope < least + 0.05) {
+            least = fmin(slope, least);
+            best = more;
         }
     }
     return best;
+}
+
+/* The difference of two companions, and what the TLB adds to the few pages in turn. */
+static bool time_companions(struct fm_lab *lab, size_t pages, size_t units, double *share,
+                            struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    *share = 0;
+    for (;;) {
+        const struct companions pair = companions_of(&lab->walk, pages, page, units);
+        double sparse, dense;
+        if (pages <= PAGES_IN_ANY_TLB || pair.dense_units < 4)
+            return true;
+        if (!time_swept(lab, pages * page, pair.units, &sparse, err) ||
+            !time_swept(lab, pair.dense_pages * page, pair.dense_units, &dense, err))
+            return false;
+        /* What is no more than the clock's own grain is nothing. */
+        if (sparse - dense > 0.02 * dense)
+            *share += sparse - dense;
+        pages = pair.dense_pages;
+        units = 1;
+    }
 }
 
 /* What the TLB adds to each reference of a swept string over that footprint. */
@@ -129,26 +169,12 @@ static bool tlb_share(struct fm_lab *lab, size_t bytes, double *share, struct fm
 {
     const size_t page = lab->machine->info.page_size;
     const size_t pages = (bytes + page - 1) / page;
-    const struct fm_walk *walk = &lab->walk;
-    *share = 0;
-    if (pages <= PAGES_IN_ANY_TLB || page / walk->unit < 2)
-        return true;
-    double ns;
-    if (!time_swept(lab, bytes, 1, &ns, err))
+    if (!time_companions(lab, pages, 1, share, err))
         return false;
-    const double few = fm_walk_at(walk, (double)(pages * walk->unit));
-    *share = ns > few ? ns - few : 0;
-    /* No more than the clock's own grain: these pages fit the TLB. */
-    if (*share < 0.02 * few)
+    if (*share <= 0)
         return true;
-    const size_t units = companion_units(walk, bytes, pages, page);
-    if (units == 1)
-        return true;
-    if (!time_swept(lab, bytes, units, &ns, err))
-        return false;
-    const double known = fm_walk_at(walk, (double)(pages * units * walk->unit));
-    *share = ns > known ? ns - known : 0;
-    return true;
+    const struct companions chosen = choose_companions(&lab->walk, pages, page);
+    return chosen.units == 1 || time_companions(lab, pages, chosen.units, share, err);
 }
 
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, double *tlb_ns,

@@ -1,9 +1,10 @@
 /* The walk: latency over footprint, with neither the prefetcher nor the TLB in it.
  *
- * Each point is a pair of swept strings over the same pages. One touches every unit of the
- * footprint; its companion touches only some units of each page, few enough that the caches'
- * answer to them is known from smaller footprints. Both show a TLB the same cycle of pages, so
- * what the companion takes beyond that known answer is the TLB's share, and is taken out. */
+ * Each point is a swept string over all units of the footprint. What the TLB adds to it is found
+ * with two companions that touch equally many lines, and so get the same answer from any cache:
+ * one spreads them over all the pages of the footprint, a few units to a page, the other packs
+ * them into a few pages. A swept string shows a TLB the same cycle of pages however many units it
+ * touches in each, so the difference of the two is the TLB's share, and is taken out. */
 #ifndef FM_PROBE_WALK_H
 #define FM_PROBE_WALK_H
 
