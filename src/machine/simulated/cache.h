@@ -37,27 +37,37 @@ struct fm_cache {
 };
 
 bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *description,
-                   struct fm_rng *rng, struct fm_error *err);
+                   uint64_t seed, struct fm_error *err);
 void fm_cache_close(struct fm_cache *cache);
+
+/* Hits or replaces a batch of addresses, one after another. Those that were not there are moved to
+   the front; returns how many. Only where no other level cares about what is replaced. */
+unsigned fm_cache_pass(struct fm_cache *cache, struct fm_address *batch, unsigned count);
 
 static inline uint32_t fm_cache_tag(const struct fm_cache *cache, struct fm_address at)
 {
     return (uint32_t)(at.physical >> cache->shift);
 }
 
-static inline uint32_t fm_cache_set(const struct fm_cache *cache, struct fm_address at)
+static inline uint32_t fm_cache_set_by(const struct fm_cache *cache, enum fm_index index,
+                                       struct fm_address at)
 {
     const struct fm_divisor by = cache->tags.by_sets;
-    if (cache->index == FM_INDEX_VIRTUAL)
+    if (index == FM_INDEX_VIRTUAL)
         return fm_remainder(by, (uint32_t)(at.virtual >> cache->shift));
     const uint32_t line = fm_cache_tag(cache, at);
     uint32_t set = fm_remainder(by, line);
-    if (cache->index == FM_INDEX_HASHED) {
+    if (index == FM_INDEX_HASHED) {
         const uint64_t hash = (fm_quotient(by, line) * 0x9e3779b97f4a7c15u) >> 32;
         set += (uint32_t)(hash * by.number >> 32);
         set -= set >= by.number ? by.number : 0;
     }
     return set;
+}
+
+static inline uint32_t fm_cache_set(const struct fm_cache *cache, struct fm_address at)
+{
+    return fm_cache_set_by(cache, cache->index, at);
 }
 
 /* The slot that holds the address, or FM_NO_SLOT; changes nothing. */
@@ -66,14 +76,14 @@ static inline size_t fm_cache_find(const struct fm_cache *cache, struct fm_addre
     return fm_tags_find(&cache->tags, fm_cache_set(cache, at), fm_cache_tag(cache, at));
 }
 
-/* Whether the address is in the cache; if it is, it has been used. */
-static inline bool fm_cache_use(struct fm_cache *cache, struct fm_address at)
+/* Whether the address is in the cache; if it is, it has been used. *set is where it belongs. */
+static inline bool fm_cache_use(struct fm_cache *cache, struct fm_address at, uint32_t *set)
 {
-    const uint32_t set = fm_cache_set(cache, at);
-    const size_t slot = fm_tags_find(&cache->tags, set, fm_cache_tag(cache, at));
+    *set = fm_cache_set(cache, at);
+    const size_t slot = fm_tags_find(&cache->tags, *set, fm_cache_tag(cache, at));
     if (slot == FM_NO_SLOT)
         return false;
-    fm_tags_hit(&cache->tags, set, slot);
+    fm_tags_hit(&cache->tags, *set, slot);
     return true;
 }
 

@@ -49,6 +49,7 @@ static void tie(struct fm_hierarchy *hierarchy)
         struct fm_cache *cache = &hierarchy->caches[i];
         const bool feeds = i + 1 < hierarchy->count && cache[1].exclusive;
         cache->tied = cache->inclusive || feeds;
+        hierarchy->tied |= cache->tied;
     }
 }
 
@@ -56,7 +57,6 @@ bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_descripti
                        uint64_t seed, struct fm_error *err)
 {
     *hierarchy = (struct fm_hierarchy){0};
-    fm_rng_seed(&hierarchy->rng, seed);
     uint32_t inner_line = FM_WORD;
     for (unsigned level = 1; level <= FM_CACHE_LEVELS; level++) {
         bool twice;
@@ -66,7 +66,7 @@ bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_descripti
         if (!cache)
             break;
         if (!possible(cache, inner_line, description->page_size, err) ||
-            !fm_cache_open(&hierarchy->caches[level - 1], cache, &hierarchy->rng, err))
+            !fm_cache_open(&hierarchy->caches[level - 1], cache, fm_mix64(seed + level), err))
             return false;
         inner_line = cache->line;
         hierarchy->count = level;
@@ -140,17 +140,18 @@ static bool part_with(struct fm_hierarchy *hierarchy, unsigned level, size_t slo
 
 static void evict(struct fm_hierarchy *hierarchy, unsigned level, size_t slot, uint32_t tag);
 
-/* Puts a line into a level that does not hold it. */
-static void insert(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at, bool dirty)
+/* Puts a line into a set of a level that does not hold it. */
+static inline void insert(struct fm_hierarchy *hierarchy, unsigned level, uint32_t set,
+                          struct fm_address at, bool dirty)
 {
     struct fm_cache *cache = &hierarchy->caches[level];
     uint32_t old;
-    const size_t slot =
-        fm_tags_replace(&cache->tags, fm_cache_set(cache, at), fm_cache_tag(cache, at), &old);
-    if (old != FM_EMPTY && (cache->tied || cache->dirty_count))
-        evict(hierarchy, level, slot, old);
-    if (cache->tied)
+    const size_t slot = fm_tags_replace(&cache->tags, set, fm_cache_tag(cache, at), &old);
+    if (!FM_LIKELY(!cache->tied && !cache->dirty_count)) {
+        if (old != FM_EMPTY)
+            evict(hierarchy, level, slot, old);
         fm_cache_name(cache, slot, at);
+    }
     if (dirty)
         write_from(hierarchy, level, at);
 }
@@ -160,9 +161,10 @@ static void take_in(struct fm_hierarchy *hierarchy, unsigned level, struct fm_ad
                     bool dirty)
 {
     struct fm_cache *cache = &hierarchy->caches[level];
+    uint32_t set;
     hierarchy->writebacks += dirty;
-    if (!fm_cache_use(cache, at))
-        insert(hierarchy, level, at, dirty);
+    if (!fm_cache_use(cache, at, &set))
+        insert(hierarchy, level, set, at, dirty);
     else if (dirty)
         write_from(hierarchy, level, at);
 }
@@ -216,8 +218,12 @@ static bool move_out(struct fm_hierarchy *hierarchy, unsigned served, unsigned f
 unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at, unsigned search,
                             unsigned fill, bool store)
 {
+    uint32_t sets[FM_CACHE_LEVELS];
     unsigned served = search;
-    while (served < hierarchy->count && !fm_cache_use(&hierarchy->caches[served], at))
+    for (unsigned i = fill; i < search; i++)
+        sets[i] = fm_cache_set(&hierarchy->caches[i], at);
+    while (served < hierarchy->count &&
+           !fm_cache_use(&hierarchy->caches[served], at, &sets[served]))
         served++;
     bool dirty = false;
     if (served < hierarchy->count && hierarchy->caches[served].exclusive)
@@ -225,10 +231,18 @@ unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at
     for (unsigned i = served; i-- > fill;) {
         if (!fills(&hierarchy->caches[i], store))
             continue;
-        insert(hierarchy, i, at, dirty);
+        insert(hierarchy, i, sets[i], at, dirty);
         dirty = false;
     }
     return served;
+}
+
+bool fm_hierarchy_is_plain(const struct fm_hierarchy *hierarchy)
+{
+    bool dirty = false;
+    for (unsigned i = 0; i < hierarchy->count; i++)
+        dirty |= hierarchy->caches[i].dirty_count != 0;
+    return !hierarchy->tied && !dirty;
 }
 
 void fm_hierarchy_flush(struct fm_hierarchy *hierarchy, struct fm_address at)

@@ -27,7 +27,7 @@
 struct fm_hierarchy {
     struct fm_cache caches[FM_CACHE_LEVELS];
     unsigned count;
-    struct fm_rng rng; /* for random replacement */
+    bool tied; /* some level is */
     uint64_t writebacks;
 };
 
@@ -42,6 +42,10 @@ void fm_hierarchy_close(struct fm_hierarchy *hierarchy);
    0; the number of levels stands for memory. */
 unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at, unsigned search,
                             unsigned fill, bool store);
+
+/* Whether at present no level cares about what another evicts: none is inclusive or exclusive, and
+   nothing is dirty. */
+bool fm_hierarchy_is_plain(const struct fm_hierarchy *hierarchy);
 
 /* The second half of a store. */
 void fm_hierarchy_write(struct fm_hierarchy *hierarchy, struct fm_address at);

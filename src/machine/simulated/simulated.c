@@ -21,26 +21,11 @@ static struct simulated *self(struct fm_machine *machine)
     return (struct simulated *)machine;
 }
 
-/* A page is a power of two and at least a line, the largest of which is the outermost. */
-static bool fits(const struct simulated *sim, uint64_t page)
-{
-    const struct fm_hierarchy *hierarchy = &sim->walker.hierarchy;
-    return (page & (page - 1)) == 0 && page >> hierarchy->caches[hierarchy->count - 1].shift;
-}
-
 static bool place(struct fm_machine *machine, size_t bytes, size_t page_size, struct fm_error *err)
 {
     struct simulated *sim = self(machine);
-    const uint64_t base = sim->description.page_size;
-    const uint64_t wanted = page_size ? page_size : base;
-    if (wanted != base && !(fm_tlbs_hold(&sim->walker.tlbs, wanted) && fits(sim, wanted)))
-        return fm_fail(err, FM_ERR_UNSUPPORTED, "pages of %zu bytes: %s has none", page_size,
-                       sim->description.name);
-    if (!fm_placement_draw(&sim->walker.placement, bytes, (uint32_t)__builtin_ctzll(wanted), err))
-        return false;
-    fm_tlbs_prepare(&sim->walker.tlbs, wanted);
-    fm_prefetcher_forget(&sim->walker.prefetcher);
-    return true;
+    return fm_walker_place(&sim->walker, bytes, page_size ? page_size : machine->info.page_size,
+                           err);
 }
 
 /* Whether the first `count` words of the order lie in the string's span. */
@@ -90,37 +75,6 @@ static bool check(const struct simulated *sim, const struct fm_string *string, u
     return true;
 }
 
-/* The true cycles of the phase that was walked last. */
-static double cycles(const struct simulated *sim, uint64_t references)
-{
-    const struct fm_walker *walker = &sim->walker;
-    const unsigned levels = walker->hierarchy.count;
-    uint64_t inner = references - walker->served[levels];
-    double sum = (double)walker->served[levels] * sim->description.memory_latency;
-    for (unsigned i = levels; i-- > 1;) {
-        inner -= walker->served[i];
-        sum += (double)walker->served[i] * walker->hierarchy.caches[i].latency;
-    }
-    sum += (double)inner * walker->hierarchy.caches[0].latency;
-    return sum + fm_tlbs_cycles(&walker->tlbs, references, sim->description.walk_latency);
-}
-
-static void count(const struct simulated *sim, struct fm_sample *sample)
-{
-    const struct fm_walker *walker = &sim->walker;
-    struct fm_counts *counts = &sample->counts;
-    sample->counted = true;
-    counts->references = sample->references;
-    uint64_t missed = 0;
-    for (unsigned i = walker->hierarchy.count; i > 0; i--) {
-        missed += walker->served[i];
-        counts->cache_miss[i - 1] = missed;
-    }
-    fm_tlbs_count(&walker->tlbs, sample->references, counts);
-    counts->prefetches = walker->prefetcher.prefetched;
-    counts->writebacks = walker->hierarchy.writebacks;
-}
-
 static bool run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
                 struct fm_sample *samples, struct fm_error *err)
 {
@@ -130,17 +84,19 @@ static bool run(struct fm_machine *machine, const struct fm_string *string, unsi
     const struct fm_phase *metered = &string->phases[string->phase_count - 1];
     for (const struct fm_phase *phase = string->phases; phase < metered; phase++) {
         fm_walk(&sim->walker, string, phase, 0);
-        fm_sim_clock_pass(&sim->walker.clock, cycles(sim, phase->references));
+        fm_sim_clock_pass(&sim->walker.clock, fm_walker_cycles(&sim->walker, phase->references));
     }
     size_t position = 0;
     for (unsigned i = 0; i < repeats; i++) {
         position = fm_walk(&sim->walker, string, metered, position);
         samples[i] = (struct fm_sample){
-            .ns = fm_sim_clock_time(&sim->walker.clock, cycles(sim, metered->references)),
+            .ns = fm_sim_clock_time(&sim->walker.clock,
+                                    fm_walker_cycles(&sim->walker, metered->references)),
             .references = metered->references,
+            .counted = sim->counting,
         };
         if (sim->counting)
-            count(sim, &samples[i]);
+            fm_walker_count(&sim->walker, metered->references, &samples[i].counts);
     }
     return true;
 }
@@ -176,9 +132,7 @@ static void observe(struct fm_machine *machine, struct fm_environment *environme
 static void close_machine(struct fm_machine *machine)
 {
     struct simulated *sim = self(machine);
-    fm_hierarchy_close(&sim->walker.hierarchy);
-    fm_tlbs_close(&sim->walker.tlbs);
-    fm_placement_close(&sim->walker.placement);
+    fm_walker_close(&sim->walker);
     free(sim);
 }
 
@@ -207,26 +161,6 @@ static void introduce(struct simulated *sim)
     snprintf(info->name, sizeof info->name, "%s", sim->description.name);
 }
 
-static bool open_parts(struct simulated *sim, uint64_t seed, struct fm_error *err)
-{
-    const struct fm_description *description = &sim->description;
-    struct fm_walker *walker = &sim->walker;
-    const uint64_t page = description->page_size;
-    if (!(description->clock_mhz > 0))
-        return fm_fail(err, FM_ERR_USAGE, "%s: clock_mhz must be above 0", description->name);
-    if (page == 0 || page & (page - 1))
-        return fm_fail(err, FM_ERR_USAGE, "%s: page_size must be a power of two",
-                       description->name);
-    /* Streams of their own, so that switching noise on leaves the placements as they were. */
-    if (!fm_hierarchy_open(&walker->hierarchy, description, fm_mix64(seed ^ 1), err) ||
-        !fm_tlbs_open(&walker->tlbs, description, err))
-        return false;
-    fm_placement_open(&walker->placement, description, &walker->hierarchy, fm_mix64(seed ^ 2));
-    fm_sim_clock_open(&walker->clock, description, fm_mix64(seed ^ 3));
-    fm_prefetcher_open(&walker->prefetcher, description, &walker->hierarchy);
-    return true;
-}
-
 struct fm_machine *fm_simulated_open(const struct fm_description *description, uint64_t seed,
                                      struct fm_error *err)
 {
@@ -236,7 +170,7 @@ struct fm_machine *fm_simulated_open(const struct fm_description *description, u
         return NULL;
     }
     sim->description = *description;
-    if (!open_parts(sim, seed, err)) {
+    if (!fm_walker_open(&sim->walker, description, seed, err)) {
         close_machine(&sim->machine);
         return NULL;
     }

@@ -6,6 +6,9 @@
 /* Up to so many ways a search by vector compares beats the hash table (bench/simulator.c). */
 #define SEARCHED_WAYS 32u
 
+/* Tags in this computer's own first-level cache, roughly. */
+#define LARGE 8192u
+
 #define LANES      4u
 #define CACHE_LINE 64u
 
@@ -26,15 +29,18 @@ static size_t table_size(const struct fm_tags *tags)
 }
 
 bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
-                  enum fm_replacement replacement, struct fm_rng *rng, struct fm_error *err)
+                  enum fm_replacement replacement, uint64_t seed, struct fm_error *err)
 {
-    *tags = (struct fm_tags){.policy = fm_policy_of(replacement), .rng = rng, .ways = ways};
+    *tags = (struct fm_tags){.policy = fm_policy_of(replacement), .ways = ways};
+    fm_rng_seed(&tags->rng, seed);
     tags->sets = (uint32_t)(entries / ways);
     tags->stride = (ways + LANES - 1) / LANES * LANES;
     tags->words = (uint32_t)tags->policy->words(ways);
     tags->by_sets = fm_divisor_of(tags->sets);
     tags->promotes = replacement == FM_REPLACE_LRU;
     tags->packed = ways <= FM_ORDER_PACKED && (tags->promotes || replacement == FM_REPLACE_FIFO);
+    tags->order_shift = tags->packed ? 4 * (ways - 1) : 0;
+    tags->order_mask = tags->packed ? UINT64_MAX >> (4 * (FM_ORDER_PACKED - ways)) : 0;
     tags->tag = allocate(slots(tags) * sizeof *tags->tag);
     tags->state = allocate((size_t)tags->sets * tags->words * sizeof *tags->state);
     if (ways > SEARCHED_WAYS) {
@@ -69,22 +75,6 @@ void fm_tags_clear(struct fm_tags *tags)
         memset(tags->table, 0, table_size(tags) * sizeof *tags->table);
 }
 
-void fm_tags_drop(struct fm_tags *tags, size_t slot)
-{
-    const size_t set = slot / tags->stride;
-    if (tags->table)
-        fm_tags_table_remove(tags, slot);
-    tags->tag[slot] = FM_EMPTY;
-    tags->policy->drop(tags->state + set * tags->words, tags->ways,
-                       (uint32_t)(slot % tags->stride));
-}
-
-size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng)
-{
-    const size_t line = (size_t)fm_rng_below(rng, (uint64_t)tags->sets * tags->ways);
-    return line / tags->ways * tags->stride + line % tags->ways;
-}
-
 /* The table probes one cell after another from the tag's own; a removal closes the gap. */
 
 static size_t home(const struct fm_tags *tags, uint32_t tag)
@@ -114,7 +104,7 @@ size_t fm_tags_look_up(const struct fm_tags *tags, uint32_t set, uint32_t tag)
     return FM_NO_SLOT;
 }
 
-void fm_tags_table_add(struct fm_tags *tags, size_t slot)
+static void table_add(struct fm_tags *tags, size_t slot)
 {
     size_t cell = home(tags, tags->tag[slot]);
     while (tags->table[cell])
@@ -122,7 +112,7 @@ void fm_tags_table_add(struct fm_tags *tags, size_t slot)
     tags->table[cell] = entry(tags, slot);
 }
 
-void fm_tags_table_remove(struct fm_tags *tags, size_t slot)
+static void table_remove(struct fm_tags *tags, size_t slot)
 {
     const size_t mask = table_size(tags) - 1;
     size_t gap = home(tags, tags->tag[slot]);
@@ -137,4 +127,100 @@ void fm_tags_table_remove(struct fm_tags *tags, size_t slot)
         }
     }
     tags->table[gap] = 0;
+}
+
+void fm_tags_drop(struct fm_tags *tags, size_t slot)
+{
+    const size_t set = slot / tags->stride;
+    if (tags->table)
+        table_remove(tags, slot);
+    tags->tag[slot] = FM_EMPTY;
+    tags->policy->drop(tags->state + set * tags->words, tags->ways,
+                       (uint32_t)(slot % tags->stride));
+}
+
+size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng)
+{
+    const size_t line = (size_t)fm_rng_below(rng, (uint64_t)tags->sets * tags->ways);
+    return line / tags->ways * tags->stride + line % tags->ways;
+}
+
+void fm_tags_tell_hit(struct fm_tags *tags, uint32_t set, uint32_t way)
+{
+    if (tags->policy->hit)
+        tags->policy->hit(tags->state + (size_t)set * tags->words, tags->ways, way);
+}
+
+size_t fm_tags_give_up(struct fm_tags *tags, uint32_t set, uint32_t tag, uint32_t *old)
+{
+    uint64_t *state = tags->state + (size_t)set * tags->words;
+    const uint32_t way = tags->policy->victim(state, tags->ways, &tags->rng);
+    const size_t slot = (size_t)set * tags->stride + way;
+    tags->policy->fill(state, tags->ways, way);
+    *old = tags->tag[slot];
+    if (tags->table && *old != FM_EMPTY)
+        table_remove(tags, slot);
+    tags->tag[slot] = tag;
+    if (tags->table)
+        table_add(tags, slot);
+    return slot;
+}
+
+/* A batch at a packed order. The copies let the compiler keep them in registers, and a stride that
+   it knows lets it unroll the search. */
+static inline __attribute__((always_inline)) unsigned
+pass_packed(struct fm_tags *tags, uint32_t stride, const uint32_t *sets, const uint32_t *wanted,
+            unsigned count, uint8_t *missed)
+{
+    const struct fm_tags is = *tags;
+    unsigned misses = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t *row = is.tag + (size_t)sets[i] * stride;
+        uint64_t *state = is.state + sets[i];
+        const uint64_t order = *state;
+        const uint32_t way = fm_tags_way(row, stride, wanted[i]);
+        missed[misses] = (uint8_t)i;
+        if (way) {
+            *state = is.promotes ? fm_order_to_front(order, way - 1) : order;
+        } else {
+            const uint64_t last = order >> is.order_shift;
+            *state = (order << 4 | last) & is.order_mask;
+            row[last] = wanted[i];
+            misses++;
+        }
+    }
+    return misses;
+}
+
+static unsigned pass_any(struct fm_tags *tags, const uint32_t *sets, const uint32_t *wanted,
+                         unsigned count, uint8_t *missed)
+{
+    unsigned misses = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (!fm_tags_meet(tags, sets[i], wanted[i]))
+            missed[misses++] = (uint8_t)i;
+    return misses;
+}
+
+unsigned fm_tags_pass(struct fm_tags *tags, const uint32_t *sets, const uint32_t *wanted,
+                      unsigned count, uint8_t *missed)
+{
+    /* Large ones do not fit this computer's own inner caches. */
+    if ((size_t)tags->sets * tags->stride > LARGE)
+        for (unsigned i = 0; i < count; i++) {
+            __builtin_prefetch(tags->tag + (size_t)sets[i] * tags->stride);
+            __builtin_prefetch(tags->state + (size_t)sets[i] * tags->words);
+        }
+    if (!tags->packed)
+        return pass_any(tags, sets, wanted, count, missed);
+    switch (tags->stride) {
+    case 4:
+        return pass_packed(tags, 4, sets, wanted, count, missed);
+    case 8:
+        return pass_packed(tags, 8, sets, wanted, count, missed);
+    case 16:
+        return pass_packed(tags, 16, sets, wanted, count, missed);
+    default:
+        return pass_packed(tags, tags->stride, sets, wanted, count, missed);
+    }
 }

@@ -23,19 +23,27 @@ struct fm_tags {
     uint64_t *state; /* the policy's, `words` a set */
     uint64_t *table; /* tag in the high half, slot + 1 in the low; NULL: rows are searched */
     uint32_t table_shift;
-    const struct fm_policy *policy;
-    struct fm_rng *rng; /* for a policy that draws lots; not ours */
-    uint32_t sets, ways, stride, words;
     struct fm_divisor by_sets;
-    bool packed;   /* the state is an order in one word */
-    bool promotes; /* a hit changes that order */
+    uint32_t sets, ways, stride, words;
+    bool packed;          /* the state is an order in one word */
+    bool promotes;        /* a hit changes that order */
+    uint32_t order_shift; /* to the oldest way in it */
+    uint64_t order_mask;  /* the nibbles in use */
+    const struct fm_policy *policy;
+    struct fm_rng rng; /* for a policy that draws lots */
 };
 
-/* rng must outlive the tags. All ways are empty. */
+/* All ways are empty. */
 bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
-                  enum fm_replacement replacement, struct fm_rng *rng, struct fm_error *err);
+                  enum fm_replacement replacement, uint64_t seed, struct fm_error *err);
 void fm_tags_close(struct fm_tags *tags);
 void fm_tags_clear(struct fm_tags *tags);
+
+/* Hits or replaces a batch of tags, one after another. The numbers of those that were not there go
+   to missed, in order; returns how many. */
+#define FM_BATCH 128u
+unsigned fm_tags_pass(struct fm_tags *tags, const uint32_t *sets, const uint32_t *wanted,
+                      unsigned count, uint8_t *missed);
 
 /* Makes a slot empty. */
 void fm_tags_drop(struct fm_tags *tags, size_t slot);
@@ -43,27 +51,47 @@ void fm_tags_drop(struct fm_tags *tags, size_t slot);
 /* A slot drawn evenly from all, empty or not. */
 size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng);
 
+/* The rarer halves of the inline functions below: a hash table, a policy that is no packed order.
+ */
 size_t fm_tags_look_up(const struct fm_tags *tags, uint32_t set, uint32_t tag);
-void fm_tags_table_remove(struct fm_tags *tags, size_t slot);
-void fm_tags_table_add(struct fm_tags *tags, size_t slot);
+void fm_tags_tell_hit(struct fm_tags *tags, uint32_t set, uint32_t way);
+size_t fm_tags_give_up(struct fm_tags *tags, uint32_t set, uint32_t tag, uint32_t *old);
+
+#define FM_LIKELY(x) __builtin_expect(!!(x), 1)
 
 typedef uint32_t fm_lanes __attribute__((vector_size(16), may_alias));
 typedef uint64_t fm_halves __attribute__((vector_size(16)));
 
+/* The way of a row that holds the tag, counted from 1; 0 if none does. Without a branch that
+   depends on the tags: which way hits cannot be predicted. */
+static inline uint32_t fm_tags_way(const uint32_t *tags, uint32_t stride, uint32_t tag)
+{
+    const fm_lanes *row = (const fm_lanes *)(const void *)tags;
+    const fm_lanes wanted = {tag, tag, tag, tag};
+    const fm_lanes low = {1, 2, 3, 4}, four = {4, 4, 4, 4};
+    fm_lanes found = (fm_lanes)(row[0] == wanted) & low;
+    if (stride >= 8)
+        found |= (fm_lanes)(row[1] == wanted) & (low + four);
+    if (stride >= 12) {
+        fm_lanes number = low + 2 * four;
+        uint32_t i = 2;
+        do {
+            found |= (fm_lanes)(row[i] == wanted) & number;
+            number += four;
+        } while (++i < stride / 4);
+    }
+    const fm_halves halves = (fm_halves)found;
+    const uint64_t either = halves[0] | halves[1]; /* at most one lane is not 0 */
+    return (uint32_t)(either | either >> 32);
+}
+
 /* The slot of this set that holds the tag, or FM_NO_SLOT; changes nothing. */
 static inline size_t fm_tags_find(const struct fm_tags *tags, uint32_t set, uint32_t tag)
 {
-    if (tags->table)
+    if (!FM_LIKELY(!tags->table))
         return fm_tags_look_up(tags, set, tag);
     const size_t base = (size_t)set * tags->stride;
-    const fm_lanes *row = (const fm_lanes *)(const void *)(tags->tag + base);
-    const fm_lanes wanted = {tag, tag, tag, tag};
-    fm_lanes number = {1, 2, 3, 4}, found = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < tags->stride; i += 4, number += 4)
-        found |= (fm_lanes)(*row++ == wanted) & number;
-    const fm_halves halves = (fm_halves)found;
-    const uint64_t either = halves[0] | halves[1];
-    const uint32_t way = (uint32_t)(either | either >> 32); /* at most one lane is not 0 */
+    const uint32_t way = fm_tags_way(tags->tag + base, tags->stride, tag);
     return way ? base + way - 1 : FM_NO_SLOT;
 }
 
@@ -71,33 +99,37 @@ static inline size_t fm_tags_find(const struct fm_tags *tags, uint32_t set, uint
 static inline void fm_tags_hit(struct fm_tags *tags, uint32_t set, size_t slot)
 {
     const uint32_t way = (uint32_t)(slot - (size_t)set * tags->stride);
-    if (tags->packed && tags->promotes)
+    if (FM_LIKELY(tags->packed && tags->promotes))
         tags->state[set] = fm_order_to_front(tags->state[set], way);
-    else if (tags->policy->hit)
-        tags->policy->hit(tags->state + (size_t)set * tags->words, tags->ways, way);
+    else
+        fm_tags_tell_hit(tags, set, way);
 }
 
 /* Puts the tag into the way the policy gives up. Returns the slot; *old is what was in it. */
 static inline size_t fm_tags_replace(struct fm_tags *tags, uint32_t set, uint32_t tag,
                                      uint32_t *old)
 {
-    uint64_t *state = tags->state + (size_t)set * tags->words;
-    uint32_t way;
-    if (tags->packed) {
-        way = fm_order_last(*state, tags->ways);
-        *state = fm_order_last_to_front(*state, tags->ways, way);
-    } else {
-        way = tags->policy->victim(state, tags->ways, tags->rng);
-        tags->policy->fill(state, tags->ways, way);
-    }
+    if (!FM_LIKELY(tags->packed))
+        return fm_tags_give_up(tags, set, tag, old);
+    const uint64_t order = tags->state[set];
+    const uint64_t way = order >> tags->order_shift;
     const size_t slot = (size_t)set * tags->stride + way;
+    tags->state[set] = (order << 4 | way) & tags->order_mask;
     *old = tags->tag[slot];
-    if (tags->table && *old != FM_EMPTY)
-        fm_tags_table_remove(tags, slot);
     tags->tag[slot] = tag;
-    if (tags->table)
-        fm_tags_table_add(tags, slot);
     return slot;
+}
+
+/* Hit or replace: whether the tag was there; it is now. */
+static inline bool fm_tags_meet(struct fm_tags *tags, uint32_t set, uint32_t tag)
+{
+    const size_t slot = fm_tags_find(tags, set, tag);
+    uint32_t old;
+    if (slot == FM_NO_SLOT)
+        fm_tags_replace(tags, set, tag, &old);
+    else
+        fm_tags_hit(tags, set, slot);
+    return slot != FM_NO_SLOT;
 }
 
 #endif

@@ -17,7 +17,7 @@ static bool open_level(struct fm_tlb_level *tlb, const struct fm_tlb_description
         tlb->page_sizes[i] = description->page_sizes[i];
     if (tlb->page_size_count == 0)
         tlb->page_sizes[tlb->page_size_count++] = base_page;
-    return fm_tags_open(&tlb->tags, description->entries, description->ways, FM_REPLACE_LRU, NULL,
+    return fm_tags_open(&tlb->tags, description->entries, description->ways, FM_REPLACE_LRU, 0,
                         err);
 }
 
@@ -81,14 +81,24 @@ void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
 
 void fm_tlbs_miss(struct fm_tlbs *tlbs, uint32_t page)
 {
-    unsigned served = 0;
+    unsigned level = 0;
     do {
-        tlbs->missed[served++]++;
-    } while (served < tlbs->used_count && !fm_tlb_use(tlbs->used[served], page));
-    while (served-- > 0) {
-        struct fm_tags *tags = &tlbs->used[served]->tags;
-        uint32_t old;
-        fm_tags_replace(tags, fm_remainder(tags->by_sets, page), page, &old);
+        tlbs->missed[level++]++;
+    } while (level < tlbs->used_count && !fm_tlb_meet(tlbs->used[level], page));
+}
+
+void fm_tlbs_pass(struct fm_tlbs *tlbs, uint32_t *pages, unsigned count)
+{
+    for (unsigned level = 0; level < tlbs->used_count && count > 0; level++) {
+        struct fm_tags *tags = &tlbs->used[level]->tags;
+        uint32_t sets[FM_BATCH];
+        uint8_t missed[FM_BATCH];
+        for (unsigned i = 0; i < count; i++)
+            sets[i] = fm_remainder(tags->by_sets, pages[i]);
+        count = fm_tags_pass(tags, sets, pages, count, missed);
+        for (unsigned i = 0; i < count; i++)
+            pages[i] = pages[missed[i]];
+        tlbs->missed[level] += count;
     }
 }
 

@@ -45,14 +45,10 @@ void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
 /* The rest of fm_tlbs_translate, for a page that the innermost TLB missed. */
 void fm_tlbs_miss(struct fm_tlbs *tlbs, uint32_t page);
 
-static inline bool fm_tlb_use(struct fm_tlb_level *tlb, uint32_t page)
+/* Whether the page was in the TLB; it is now. */
+static inline bool fm_tlb_meet(struct fm_tlb_level *tlb, uint32_t page)
 {
-    const uint32_t set = fm_remainder(tlb->tags.by_sets, page);
-    const size_t slot = fm_tags_find(&tlb->tags, set, page);
-    if (slot == FM_NO_SLOT)
-        return false;
-    fm_tags_hit(&tlb->tags, set, slot);
-    return true;
+    return fm_tags_meet(&tlb->tags, fm_remainder(tlb->tags.by_sets, page), page);
 }
 
 /* One reference to a page. */
@@ -61,9 +57,12 @@ static inline void fm_tlbs_translate(struct fm_tlbs *tlbs, uint32_t page)
     if (page == tlbs->last_page || tlbs->used_count == 0)
         return;
     tlbs->last_page = page;
-    if (!fm_tlb_use(tlbs->used[0], page))
+    if (!fm_tlb_meet(tlbs->used[0], page))
         fm_tlbs_miss(tlbs, page);
 }
+
+/* The same for a batch of pages, of which no two in a row are equal; spoils the array. */
+void fm_tlbs_pass(struct fm_tlbs *tlbs, uint32_t *pages, unsigned count);
 
 /* The cycles that so many references took since `missed` was last zeroed, and their counts. */
 double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency);

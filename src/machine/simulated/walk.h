@@ -1,4 +1,4 @@
-/* Runs the references of a phase against the caches, TLBs and prefetchers. */
+/* The parts of a simulated machine together: runs the references of a phase against them. */
 #ifndef FM_MACHINE_SIMULATED_WALK_H
 #define FM_MACHINE_SIMULATED_WALK_H
 
@@ -17,12 +17,28 @@ struct fm_walker {
     struct fm_placement placement;
     struct fm_prefetcher prefetcher;
     struct fm_sim_clock clock;
-    uint64_t served[FM_CACHE_LEVELS + 1]; /* by level beyond the first; the last is memory */
+    uint64_t base_page;
+    double walk_latency, memory_latency;
+    uint64_t served[FM_CACHE_LEVELS + 1]; /* by level; the one after the last is memory */
 };
+
+/* Close it also after an error. */
+bool fm_walker_open(struct fm_walker *walker, const struct fm_description *description,
+                    uint64_t seed, struct fm_error *err);
+void fm_walker_close(struct fm_walker *walker);
+
+/* A fresh arena. Pages other than the base page must be known to some TLB. */
+bool fm_walker_place(struct fm_walker *walker, uint64_t bytes, uint64_t page_size,
+                     struct fm_error *err);
 
 /* Runs the phase from position `from` of its order; returns the position after the last. The
    counters in the parts begin at zero. */
 size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
                const struct fm_phase *phase, size_t from);
+
+/* The true cycles, and the events, of the phase that was walked last and was so many references
+   long. */
+double fm_walker_cycles(const struct fm_walker *walker, uint64_t references);
+void fm_walker_count(const struct fm_walker *walker, uint64_t references, struct fm_counts *counts);
 
 #endif
