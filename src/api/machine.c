@@ -6,6 +6,7 @@
 #include "api/config.h"
 #include "api/handles.h"
 #include "format/machine_file.h"
+#include "format/text.h"
 #include "machine/native/native.h"
 #include "machine/recorded/recorded.h"
 #include "machine/simulated/simulated.h"
@@ -75,9 +76,16 @@ static bool read_description(const char *file_or_name, const struct fathom_optio
     char path[4096];
     const int length =
         snprintf(path, sizeof path, "%s/%s.yaml", fm_api_machines_folder(options), file_or_name);
-    const bool shipped = !strchr(file_or_name, '/') && (size_t)length < sizeof path &&
-                         access(file_or_name, F_OK) != 0 && access(path, F_OK) == 0;
-    return fm_description_read(shipped ? path : file_or_name, description, err);
+    const bool is_file = access(file_or_name, F_OK) == 0;
+    if (is_file || strchr(file_or_name, '/') || (size_t)length >= sizeof path)
+        return fm_description_read(file_or_name, description, err);
+    if (access(path, F_OK) == 0)
+        return fm_description_read(path, description, err);
+    char shown[96];
+    return fm_fail(err, FM_ERR_USAGE,
+                   "%s: there is no such file, and no machine of that name is shipped: `fathom "
+                   "machines` lists those that are",
+                   fm_escape(file_or_name, strlen(file_or_name), shown, sizeof shown));
 }
 
 struct fathom_machine *fathom_open_described(const char *file_or_name,

@@ -128,8 +128,9 @@ char *fathom_curve_text(const struct fathom_curve *curve, enum fathom_format for
     return close_page(&page, drawn, &failure, err);
 }
 
-static char *list_text(const char *const *headings, size_t columns, const char *const *cells,
-                       size_t rows, size_t wrapped, const struct fathom_look *look,
+/* A table of texts, and a line below it where there is one. */
+static char *list_text(const char *const *headings, size_t columns, const char **cells, size_t rows,
+                       size_t wrapped, const char *below, const struct fathom_look *look,
                        struct fathom_error *err)
 {
     const struct fm_look inner = inner_look(look);
@@ -142,6 +143,8 @@ static char *list_text(const char *const *headings, size_t columns, const char *
     }
     const bool drawn =
         fm_report_list(page.out, headings, columns, cells, rows, wrapped, &inner, &failure);
+    if (drawn && below)
+        fprintf(page.out, "not here: %s\n", below);
     return close_page(&page, drawn, &failure, err);
 }
 
@@ -173,7 +176,7 @@ char *fathom_probes_text(const char *obstacle, const struct fathom_look *look,
         cells[i * 4 + 2] = probe.needs;
         cells[i * 4 + 3] = obstacle ? "no" : "yes";
     }
-    char *text = list_text(headings, 4, cells, count, 1, look, err);
+    char *text = list_text(headings, 4, cells, count, 1, obstacle, look, err);
     free(cells);
     return text;
 }
@@ -181,16 +184,17 @@ char *fathom_probes_text(const char *obstacle, const struct fathom_look *look,
 char *fathom_shelf_text(const struct fathom_shelf *shelf, const struct fathom_look *look,
                         struct fathom_error *err)
 {
-    static const char *const headings[] = {"NAME", "DATA CACHES"};
+    static const char *const headings[] = {"NAME", "DATA CACHES", "SOURCE"};
     const size_t count = fathom_shelf_count(shelf);
-    const char **cells = calloc(count * 2 + 1, sizeof *cells);
+    const char **cells = calloc(count * 3 + 1, sizeof *cells);
 
     for (size_t i = 0; cells && i < count; i++) {
         const struct fathom_shelf_entry entry = fathom_shelf_at(shelf, i);
-        cells[i * 2] = entry.name;
-        cells[i * 2 + 1] = entry.caches;
+        cells[i * 3] = entry.name;
+        cells[i * 3 + 1] = entry.caches;
+        cells[i * 3 + 2] = entry.source;
     }
-    char *text = list_text(headings, 2, cells, count, 1, look, err);
+    char *text = list_text(headings, 3, cells, count, 1, NULL, look, err);
     free(cells);
     return text;
 }

@@ -1,5 +1,4 @@
 /* The commands that list what there is. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
@@ -18,15 +17,10 @@ int fm_run_probes(struct fm_request *request)
     const struct fathom_look look = fm_look_of_output(request);
     struct fathom_error err, obstacle;
     struct fathom_machine *here = fathom_open_native(request->options, &obstacle);
-    const bool can_run = here != NULL;
+    const char *why = here ? NULL : obstacle.text;
 
     fathom_close(here);
-    const int code =
-        deliver_and_free(fathom_probes_text(can_run ? NULL : obstacle.text, &look, &err), &err);
-    if (code != FM_EXIT_ANSWERED || can_run)
-        return code;
-    printf("Not here: %s\n", obstacle.text);
-    return fm_deliver("", NULL);
+    return deliver_and_free(fathom_probes_text(why, &look, &err), &err);
 }
 
 int fm_run_machines(struct fm_request *request)

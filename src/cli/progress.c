@@ -11,9 +11,10 @@
 #include "cli/interrupt.h"
 #include "fathom.h"
 
-#define BAR      20
-#define INTERVAL 0.1 /* seconds: often enough to look alive, too seldom to disturb a measurement   \
-                      */
+#define BAR 20
+#define INTERVAL                                                                                   \
+    0.1 /* seconds: often enough to look alive, too seldom to disturb a measurement                \
+         */
 
 static double now(void)
 {

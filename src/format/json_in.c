@@ -102,8 +102,8 @@ bool fm_json_to_value(const struct fm_json_place *place, json_t *json, const cha
     *value = (struct fm_value){.kind = FM_VALUE_NONE};
     if (!json || json_is_null(json))
         return true;
-    if (json_is_real(json))
-        *value = fm_number(json_real_value(json));
+    if (json_is_number(json))
+        *value = fm_number(json_number_value(json));
     else if (json_is_boolean(json))
         *value = fm_bool(json_is_true(json));
     else if (json_is_string(json) && json_string_length(json) < sizeof value->text)

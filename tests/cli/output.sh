@@ -1,0 +1,120 @@
+#!/bin/sh
+# Where results go and what they look like there.
+. "$(dirname "$0")/lib.sh"
+small=$data/good/small.yaml
+noisy=$data/good/noisy.yaml
+
+run survey --machine "$small"
+ok "a described machine" answered
+ok "the table has its heading" has '^NAME  *CAPACITY'
+ok "the table has a level" has '^L1d '
+ok "the table has memory" has '^Memory '
+ok "a pipe gets no colour" only_printable out
+ok "the table fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
+cp out table
+run --machine="$small"
+ok "survey is the default, and --option=value works" cmp -s out table
+run survey --machine "$small" --verbose
+ok "--verbose explains each finding" has '^l1d.capacity: '
+
+run survey --machine "$small" --format json
+ok "JSON" answered
+ok "JSON parses and names its schema" jq -e '.schema == "fathom-result/1"' out >/dev/null
+ok "JSON has the contract's keys" jq -e '[.fathom.version, .machine.kind, .environment, .findings,
+    .curves, .warnings, .elapsed_s] | all(. != null)' out >/dev/null
+ok "each finding has every key" jq -e '[.findings[] | [has("property", "unit", "status", "value",
+    "low", "high", "confidence", "method", "witnesses", "claimed", "claimed_by", "evidence",
+    "candidates", "note")] | all] | all' out >/dev/null
+ok "JSON is complete" jq -e '.complete' out >/dev/null
+ok "the machine is the described one" jq -e '.machine.name == "Small test machine" and
+    .machine.kind == "simulated"' out >/dev/null
+cp out one.json
+run survey --machine "$small" --machine "$noisy" --format json
+ok "two machines are an array" jq -e 'type == "array" and length == 2' out >/dev/null
+ok "in the order they were given" jq -e '.[0].machine.name == "Small test machine"' out >/dev/null
+
+run survey --machine "$small" --format csv
+ok "CSV has a line for each finding" [ "$(wc -l <out)" = "$(($(jq '.findings | length' one.json) + 1))" ]
+ok "CSV names its columns" has '^machine,property,unit,status,value,'
+
+run survey --machine "$small" -o result.json
+ok "-o leaves standard output alone" [ "$code" = 0 -a ! -s out -a ! -s err ]
+ok "the suffix gives the format" cmp -s result.json one.json
+ok "nothing else is left in the folder" [ "$(ls | grep -c result)" = 1 ]
+run survey --machine "$small" -o result.csv
+ok "a suffix of csv" grep -q '^machine,property' result.csv
+run survey --machine "$small" -o result.txt --format json
+ok "--format goes before the suffix" cmp -s result.txt one.json
+run survey --machine "$small" --format json -o -
+ok "-o - is standard output" cmp -s out one.json
+ln -s result.json link.json
+run survey --machine "$small" -o link.json
+ok "a link stays a link" [ -L link.json ]
+run survey --machine "$small" -o /dev/null
+ok "-o /dev/null" [ "$code" = 0 -a -c /dev/null ]
+
+refused "-o into a folder that is not there" 2 'nowhere/result.json' --machine "$small" \
+    -o nowhere/result.json
+refused "-o to a folder" 2 'format\|folder\|directory' --machine "$small" --format json -o "$work"
+refused "--record into a folder that is not there" 2 'nowhere/samples' --machine "$small" \
+    --record nowhere/samples
+if [ -c /dev/full ]; then
+    refused "-o to a full disk" 2 'full' --machine "$small" --format json -o /dev/full
+    "$fathom" survey --machine "$small" >/dev/full 2>err
+    code=$?
+    : >out
+    ok "standard output to a full disk" one_line_error 2 'standard output'
+    "$fathom" --help >/dev/full 2>err
+    code=$?
+    ok "help to a full disk" one_line_error 2 'standard output'
+fi
+"$fathom" survey --machine "$small" >&- 2>err
+code=$?
+ok "standard output closed" one_line_error 2 'standard output'
+{ sleep 0.3; "$fathom" survey --machine "$small" 2>err; echo $? >status; } | :
+code=$(cat status)
+ok "a pipe nobody reads" [ "$code" = 141 -o "$code" = 2 ]
+
+run curve levels --machine "$small"
+ok "curve" answered
+ok "curve in ASCII" only_printable out
+ok "curve marks the edge" has 'l1d\|L1d'
+LC_ALL=C.UTF-8 "$fathom" curve levels --machine "$small" >out 2>err
+ok "curve in braille" has "$(printf '\342\224\212')"
+run curve levels --machine "$small" --format csv
+ok "curve as points" has '^[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$'
+run curve levels --machine "$small" --format json
+ok "curve as JSON" jq -e '.curves | length > 0' out >/dev/null
+
+run survey --machine "$data/good/unicode-name.yaml"
+ok "ASCII where the locale is C" only_printable out
+LC_ALL=C.UTF-8 "$fathom" survey --machine "$data/good/unicode-name.yaml" >out 2>err
+ok "UTF-8 where the locale has it, without marks that turn it round" \
+    has "$(printf 'Gr\303\266\303\237e \\\\xe2\\\\x80\\\\xae test')"
+
+run probes
+ok "probes" answered
+ok "probes says what runs here" has '^NAME .* HERE$'
+run machines
+ok "machines" answered
+FATHOM_MACHINES=$data/good "$fathom" machines >out 2>err
+ok "machines of another folder" has '^small .*L1d 4K, L2 64K'
+FATHOM_MACHINES=$data/good "$fathom" survey --machine small >out 2>err
+ok "a machine by its bare name" cmp -s out table
+FATHOM_MACHINES=nowhere "$fathom" machines >out 2>err
+code=$?
+ok "a folder that is not there" one_line_error 2 'nowhere'
+
+if command -v script >/dev/null 2>&1; then
+    script -qec "$fathom survey --machine $small" typed >/dev/null 2>&1 </dev/null
+    ok "a terminal sees progress" grep -q "$(printf '\033\\[K')" typed
+    ok "and it is taken away before the table" grep -q "$(printf '\r\033\\[K')" typed
+    ok "a terminal sees colour" grep -q "$(printf '\033\\[1m')" typed
+    NO_COLOR=1 script -qec "$fathom survey --machine $small --no-progress" typed >/dev/null 2>&1 \
+        </dev/null
+    ok "NO_COLOR and --no-progress" sh -c '! grep -q "$(printf "\\033")" typed'
+else
+    skip "output to a terminal" "no script(1)"
+fi
+
+done_testing

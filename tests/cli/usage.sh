@@ -1,0 +1,72 @@
+#!/bin/sh
+# What the program says of itself, and to arguments that make no sense.
+. "$(dirname "$0")/lib.sh"
+small=$data/good/small.yaml
+
+run --version
+ok "--version" answered
+ok "--version is one line" has '^fathom [0-9][0-9.]*$'
+run --help
+ok "--help" answered
+ok "--help names the commands" has '^  curve PROBE'
+ok "--help fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
+for command in survey probes machines curve; do
+    run $command --help
+    ok "$command --help" answered
+    ok "$command --help has examples" has '^Examples:'
+done
+run survey -h
+ok "-h is --help" has '^Usage: fathom survey'
+
+refused "unknown command" 2 'no such command.*survey, probes, machines, curve' frobnicate
+refused "mistyped command" 2 'did you mean survey?' surevy
+refused "a later command" 2 'the commands are' export
+refused "unknown option" 2 '--frobnicate: no such option: see fathom survey --help' --frobnicate
+refused "mistyped option" 2 'did you mean --budget?' survey --bugdet 3
+refused "unknown letter" 2 '-x: no such option' survey -x
+refused "option of another command" 2 'no such option' probes --quick
+refused "value missing at the end" 2 '--budget: a value is missing' survey --budget
+refused "value missing before an option" 2 '--budget: a value is missing' survey --budget --quick
+refused "value where none belongs" 2 'takes no value' survey --quick=yes
+refused "operand too many" 2 'one argument too many' survey "$small"
+refused "operand missing" 2 'PROBE is missing' curve
+refused "probe unknown to curve" 2 'draws no curve' curve nonesuch
+refused "control characters are not echoed" 2 '\\x1b\[31m' "$(printf -- '--\033[31m')"
+
+refused "size with a wrong unit" 2 "--max-footprint: '64MB' is no size" --max-footprint 64MB
+refused "size with a tail" 2 "'64x' is no size" --max-footprint=64x
+refused "size of nothing" 2 "'0' is no size" --max-footprint 0
+refused "empty size" 2 "'' is no size" --max-footprint ''
+refused "negative size" 2 "'-1' is no size" --max-footprint -1
+refused "budget that is no number" 2 "--budget: '5x'" --budget 5x
+refused "budget of nothing" 2 "--budget: '0'" --budget 0
+refused "budget below nothing" 2 "--budget: '-1'" --budget=-1
+refused "budget without end" 2 "--budget: 'inf'" --budget inf
+refused "seed that is no number" 2 "--seed: 'abc'" --seed abc
+refused "seed too large" 2 "--seed: '99999999999999999999'" --seed 99999999999999999999
+refused "probe that does not exist" 2 '--only: .*nonesuch' --only nonesuch
+refused "CPU that is no number" 2 "--cpu: 'one'" --cpu one
+refused "format that does not exist" 2 "--format: 'xml'" --format xml
+refused "suffix that says nothing" 2 "'xml' is no format" -o result.xml
+refused "method that does not exist" 2 "--method: 'guess'" --method guess
+refused "meter that does not exist" 2 "--meter: 'sundial'" --meter sundial
+refused "presets that contradict" 2 'choose one' --quick --thorough
+refused "quiet and verbose" 2 'choose one' --quiet --verbose
+refused "replay and machine" 2 'choose one' --replay x --machine "$small"
+refused "replay and record" 2 '--record' --replay x --record y
+refused "recording two machines" 2 'one at a time' --machine "$small" --machine "$small" --record y
+refused "CPU of a described machine" 2 '--cpu' --machine "$small" --cpu 0
+
+refused "CPU that does not exist" 3 '99999' --cpu 99999
+for method in calibrator papi-cache amp; do
+    refused "method $method" 3 "--method: '$method' is not in this build" --method $method
+done
+for meter in perf papi callgrind; do
+    refused "meter $meter" 3 "--meter: '$meter' is not in this build" --meter $meter
+done
+refused "counters of this computer" 3 'meter' --meter sim
+refused "callgrind" 3 'callgrind' --callgrind "D1=32768,8,64"
+refused "html" 3 'html is not in this build' --format html
+refused "html by suffix" 3 'html is not in this build' -o result.html
+
+done_testing
