@@ -23,8 +23,11 @@ test:
 	@tools/install-deps build test
 	@tools/run-tests $(BUILD) $(SETUP_FLAGS)
 
-bench accuracy conformance: all
-	@ninja -C $(BUILD) --quiet $@
+bench: all
+	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose
+
+accuracy conformance: all
+	@ninja -C $(BUILD) $@
 
 lint: $(BUILD)/build.ninja
 	@tools/install-deps build test lint

@@ -173,7 +173,7 @@ char *fathom_probes_text(const char *obstacle, const struct fathom_look *look,
         const struct fathom_probe probe = fathom_probe_at(i);
         cells[i * 4] = probe.name;
         cells[i * 4 + 1] = probe.finds;
-        cells[i * 4 + 2] = probe.needs;
+        cells[i * 4 + 2] = *probe.needs ? probe.needs : "-";
         cells[i * 4 + 3] = obstacle ? "no" : "yes";
     }
     char *text = list_text(headings, 4, cells, count, 1, obstacle, look, err);

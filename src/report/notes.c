@@ -81,12 +81,13 @@ static void add(char *text, size_t space, const char *before, const char *piece)
         snprintf(text + used, space - used, "%s%s", before, piece);
 }
 
-static void exact(const struct fm_value *value, const char *unit, char out[FM_CELL * 2])
+/* Sizes to the byte, since they are known so; other figures as far as they mean something. */
+static void spell_out(const struct fm_value *value, const char *unit, char out[FM_CELL * 2])
 {
     char cell[FM_CELL];
     if (value->kind == FM_VALUE_NUMBER)
-        snprintf(out, FM_CELL * 2, "%s%s%s", fm_cell_number(value->number, cell), *unit ? " " : "",
-                 unit);
+        snprintf(out, FM_CELL * 2, "%.*g%s%s", strcmp(unit, "B") == 0 ? 17 : 4, value->number,
+                 *unit ? " " : "", unit);
     else
         snprintf(out, FM_CELL * 2, "%s", fm_cell_value(value, unit, cell));
 }
@@ -95,9 +96,9 @@ static void measured(const struct fm_finding *finding, char *text, size_t space)
 {
     char value[FM_CELL * 2], low[FM_CELL * 2], high[FM_CELL * 2], sure[FM_CELL];
 
-    exact(&finding->value, finding->unit, value);
-    exact(&finding->low, finding->unit, low);
-    exact(&finding->high, finding->unit, high);
+    spell_out(&finding->value, finding->unit, value);
+    spell_out(&finding->low, finding->unit, low);
+    spell_out(&finding->high, finding->unit, high);
     add(text, space, " ", value);
     if (*low && *high && strcmp(low, high) != 0) {
         add(text, space, ", between ", low);
@@ -119,7 +120,7 @@ static void sentence(FILE *out, const struct fm_finding *finding, const struct f
         measured(finding, text, sizeof text);
     else
         add(text, sizeof text, " ", fm_status_name(finding->status));
-    exact(&finding->claimed, finding->unit, claimed);
+    spell_out(&finding->claimed, finding->unit, claimed);
     add(text, sizeof text, "; claimed ", claimed);
     if (*claimed)
         add(text, sizeof text, " by ", finding->claimed_by);

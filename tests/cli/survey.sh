@@ -39,8 +39,9 @@ run survey --machine "$small" --meter sim --format json
 ok "--meter sim" answered
 run survey --machine "$small" --method cooper-sandoval --format json
 ok "--method cooper-sandoval" answered
+run survey --machine "$small" --only levels --max-footprint 64
+ok "nothing determined is exit 1" [ "$code" = 1 -a -s out -a ! -s err ]
 run survey --machine "$noisy" --budget 0.00001 --format json
-ok "no time: nothing determined is exit 1" [ "$code" = 1 ]
 ok "no time: what is not reached says so" jq -e '.complete == false and
     ([.findings[] | select(.status == "undetermined") | .note] | index("out of time") != null)' \
     out >/dev/null
