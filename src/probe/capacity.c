@@ -51,7 +51,7 @@ static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double by
                           double *ratio, struct fm_error *err)
 {
     double ns;
-    if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)bytes, &ns, NULL, err))
+    if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)bytes, &ns, err))
         return false;
     *ratio = (ns - edge->hit_ns) / (edge->miss_ns - edge->hit_ns);
     return true;

@@ -39,7 +39,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     double sum = 0, low = INFINITY, high = 0;
     for (unsigned i = 0; i < placements; i++) {
         double ns;
-        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure(lab, bytes, &ns, NULL, err))
+        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure(lab, bytes, &ns, err))
             return false;
         sum += ns;
         low = fmin(low, ns);

@@ -14,13 +14,15 @@
 #define SMALLEST 512
 /* No line is shorter than this, so the first walk misses none. */
 #define SHORTEST_LINE 16
+/* … nor longer than this. */
+#define LONGEST_LINE 256
 /* Points to an octave where the curve changes. */
 #define DENSE 8
 /* A change between neighbouring points worth looking into. */
 #define WORTH_A_LOOK 0.05
 /* Points in a row, half an octave apart, that make a plateau. */
 #define PLATEAU 3
-#define LOOK_AHEAD 32
+#define LOOK_AHEAD 8
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
@@ -57,7 +59,7 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
     while (*bytes < to) {
         const double ahead = fmin(to, *bytes * LOOK_AHEAD);
         double here = fm_walk_at(&lab->walk, *bytes), there;
-        if (!fm_walk_measure(lab, (size_t)ahead, &there, NULL, err))
+        if (!fm_walk_measure(lab, (size_t)ahead, &there, err))
             return false;
         if (!same(here, there))
             return true;
@@ -73,7 +75,7 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
     for (;;) {
         const double share = log(bytes / from + 1) / log(to / from + 1);
         if (!fm_lab_go_on(lab, 0.4 * share, err) ||
-            !fm_walk_measure(lab, (size_t)bytes, NULL, NULL, err))
+            !fm_walk_measure(lab, (size_t)bytes, NULL, err))
             return false;
         const bool flat = flat_run(&lab->walk, bytes) >= PLATEAU;
         if (flat && !looked && !look_ahead(lab, &bytes, to, err))
@@ -101,7 +103,7 @@ static bool refine(struct fm_lab *lab, double from, double to, struct fm_error *
             const double middle = sqrt((double)a->bytes * (double)b->bytes);
             const size_t before = walk->count;
             if (!fm_lab_go_on(lab, 0.5, err) ||
-                !fm_walk_measure(lab, (size_t)middle, NULL, NULL, err))
+                !fm_walk_measure(lab, (size_t)middle, NULL, err))
                 return false;
             if (walk->count == before)
                 return true;
@@ -129,7 +131,7 @@ static bool repeat_on_fresh_pages(struct fm_lab *lab, double from, struct fm_err
             if ((double)point->bytes < from || (double)point->bytes > to)
                 continue;
             if (!fm_lab_go_on(lab, 0.6 + 0.05 * (double)pass, err) ||
-                !fm_walk_measure(lab, point->bytes, NULL, NULL, err))
+                !fm_walk_measure(lab, point->bytes, NULL, err))
                 return false;
             spread = fmax(spread, point->high / point->low - 1);
         }
@@ -190,13 +192,13 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
     const double limit = fmin(far_end(lab), 0x1p22);
-    lab->walk = (struct fm_walk){.unit = SHORTEST_LINE};
+    lab->walk = (struct fm_walk){.unit = SHORTEST_LINE, .longest_line = LONGEST_LINE};
     if (!fm_lab_place(lab, (size_t)limit, err))
         return false;
     unsigned above = 0;
     for (double bytes = SMALLEST; bytes <= limit && above < 4; bytes *= M_SQRT2) {
         double ns;
-        if (!fm_walk_measure(lab, (size_t)bytes, &ns, NULL, err))
+        if (!fm_walk_measure(lab, (size_t)bytes, &ns, err))
             return false;
         /* A miss costs a good part of a hit on any machine; four points in a row are no noise. */
         above = ns > 1.2 * fm_walk_mean(&walk->points[0]) ? above + 1 : 0;
@@ -220,8 +222,8 @@ static void publish_curve(struct fm_lab *lab)
         const struct fm_walk_point *point = &lab->walk.points[i];
         fm_curve_add(curve, (struct fm_point){.x = (double)point->bytes,
                                               .y = fm_walk_mean(point),
-                                              .low = point->low,
-                                              .high = point->high});
+                                              .low = point->low - point->tlb_ns,
+                                              .high = point->high - point->tlb_ns});
     }
     for (size_t i = 0; i < lab->known.count && i < FM_CACHE_LEVELS + 2; i++) {
         const struct fm_known_level *level = &lab->known.levels[i];
@@ -275,7 +277,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
             read_walk(lab, i + 1);
         }
     }
-    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) ||
+    lab->walk.longest_line = lab->walk.unit;
+    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !fm_walk_settle(lab, err) ||
         !refine(lab, SMALLEST, INFINITY, err) || !repeat_on_fresh_pages(lab, SMALLEST, err))
         return false;
     read_walk(lab, known->count);

@@ -71,14 +71,6 @@ static bool least_over_variants(struct fm_lab *lab, size_t bytes, size_t stripe,
     return true;
 }
 
-static double tlb_share_at(const struct fm_walk *walk, size_t bytes)
-{
-    for (size_t i = 0; i < walk->count; i++)
-        if (walk->points[i].bytes == bytes)
-            return walk->points[i].tlb_sum / walk->points[i].placements;
-    return 0;
-}
-
 bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
@@ -92,7 +84,7 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
 
     double miss = fm_walk_at(&lab->walk, (double)bytes);
     const double hit = fm_walk_at(&lab->walk, (double)bytes / 2);
-    const double tlb_ns = tlb_share_at(&lab->walk, bytes);
+    const double tlb_ns = fm_walk_tlb_at(&lab->walk, (double)bytes);
 
     char id[48];
     snprintf(id, sizeof id, "linesize-%zu", index + 1);

@@ -3,25 +3,34 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/isotonic.h"
 #include "probe/lab.h"
 #include "refstring/refstring.h"
 
 /* So few pages fit every TLB there is. */
 #define PAGES_IN_ANY_TLB 2
+/* How far to both sides of a footprint the walk must be flat to be called so. */
+#define AROUND 1.4
+/* How many times a companion must fit the level that serves it. */
+#define ROOM 4
+/* Changes of latency, as logarithms, that make no difference, and that make a companion useless. */
+#define ALIKE 0.05
+#define TOO_STEEP 0.25
+/* Part of a reading that is the clock's grain rather than a cost. */
+#define GRAIN 0.02
 
 double fm_walk_mean(const struct fm_walk_point *point)
 {
-    return point->sum / point->placements;
+    return point->sum / point->placements - point->tlb_ns;
 }
 
 double fm_walk_error(const struct fm_walk_point *point)
 {
     if (point->placements < 2)
         return 0;
-    const double mean = fm_walk_mean(point);
-    const double n = point->placements;
-    const double variance = (point->sum_of_squares - n * mean * mean) / (n - 1);
-    return variance > 0 ? sqrt(variance / n) / mean : 0;
+    const double n = point->placements, whole = point->sum / n;
+    const double variance = (point->sum_of_squares - n * whole * whole) / (n - 1);
+    return variance > 0 ? sqrt(variance / n) / fm_walk_mean(point) : 0;
 }
 
 /* Index of the first point not below bytes. */
@@ -38,19 +47,34 @@ static size_t position(const struct fm_walk *walk, double bytes)
     return low;
 }
 
+/* The points on both sides of a footprint and how far between them it lies, on a log scale. */
+static double between(const struct fm_walk *walk, double bytes, const struct fm_walk_point **a,
+                      const struct fm_walk_point **b)
+{
+    const size_t i = position(walk, bytes);
+    *a = &walk->points[i > 0 ? i - 1 : 0];
+    *b = &walk->points[i < walk->count ? i : walk->count - 1];
+    if (*a == *b)
+        return 0;
+    return log(bytes / (double)(*a)->bytes) / log((double)(*b)->bytes / (double)(*a)->bytes);
+}
+
 double fm_walk_at(const struct fm_walk *walk, double bytes)
 {
+    const struct fm_walk_point *a, *b;
     if (walk->count == 0)
         return 0;
-    const size_t i = position(walk, bytes);
-    if (i == 0)
-        return fm_walk_mean(&walk->points[0]);
-    if (i == walk->count)
-        return fm_walk_mean(&walk->points[i - 1]);
-    const struct fm_walk_point *a = &walk->points[i - 1], *b = &walk->points[i];
-    const double part =
-        (log(bytes) - log((double)a->bytes)) / (log((double)b->bytes) - log((double)a->bytes));
+    const double part = between(walk, bytes, &a, &b);
     return exp(log(fm_walk_mean(a)) * (1 - part) + log(fm_walk_mean(b)) * part);
+}
+
+double fm_walk_tlb_at(const struct fm_walk *walk, double bytes)
+{
+    const struct fm_walk_point *a, *b;
+    if (walk->count == 0)
+        return 0;
+    const double part = between(walk, bytes, &a, &b);
+    return a->tlb_ns * (1 - part) + b->tlb_ns * part;
 }
 
 void fm_walk_cut(struct fm_walk *walk, double bytes)
@@ -64,7 +88,7 @@ static const struct fm_walk_point *find_point(const struct fm_walk *walk, size_t
     return i < walk->count && walk->points[i].bytes == bytes ? &walk->points[i] : NULL;
 }
 
-static void add_point(struct fm_walk *walk, size_t bytes, double ns, double tlb_ns)
+static void add_point(struct fm_walk *walk, size_t bytes, double whole, double share, double weight)
 {
     const size_t i = position(walk, (double)bytes);
     struct fm_walk_point *point = &walk->points[i];
@@ -73,132 +97,184 @@ static void add_point(struct fm_walk *walk, size_t bytes, double ns, double tlb_
             return;
         memmove(point + 1, point, (walk->count - i) * sizeof *point);
         walk->count++;
-        *point = (struct fm_walk_point){.bytes = bytes, .low = ns, .high = ns};
+        *point = (struct fm_walk_point){.bytes = bytes,
+                                        .low = whole,
+                                        .high = whole,
+                                        .tlb_measured = share,
+                                        .tlb_weight = weight};
     }
     point->placements++;
-    point->sum += ns;
-    point->sum_of_squares += ns * ns;
-    point->tlb_sum += tlb_ns;
-    point->low = ns < point->low ? ns : point->low;
-    point->high = ns > point->high ? ns : point->high;
+    point->sum += whole;
+    point->sum_of_squares += whole * whole;
+    point->low = fmin(point->low, whole);
+    point->high = fmax(point->high, whole);
 }
 
-static bool time_swept(struct fm_lab *lab, size_t bytes, size_t per_page, double *ns,
-                       struct fm_error *err)
+static bool time_swept(struct fm_lab *lab, size_t bytes, size_t per_page, unsigned variant,
+                       double *ns, struct fm_error *err)
 {
     const struct fm_swept_plan plan = {.bytes = bytes,
                                        .unit = lab->walk.unit,
                                        .per_page = per_page,
                                        .page = lab->machine->info.page_size,
+                                       .variant = variant,
                                        .seed = fm_lab_seed(lab)};
     const struct fm_care care = {.repeats = lab->options->effort == FM_QUICK ? 3 : 4};
     struct fm_string string;
     return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
 }
 
-/* Two strings that touch the same number of lines: a few units in each of all the pages, or many in
-   each of a few pages. They differ by what the TLB adds. */
-struct companions {
-    size_t units;       /* in each of all pages */
-    size_t dense_units; /* in each of the few pages */
-    size_t dense_pages;
+/* A companion string: some units of each page, and the footprint it amounts to. Its units stand
+   apart, so where a level's line is longer than the unit each takes a whole line there. */
+struct companion {
+    size_t units;
+    double from, to;  /* bytes, if lines are as short or as long as they may be */
+    double steepness; /* how much the caches' answer changes around there; INFINITY: not known */
 };
 
-/* Units as far apart as the longest line share no line on any level. */
-#define LONGEST_LINE 256
-
-static struct companions companions_of(const struct fm_walk *walk, size_t pages, size_t page,
-                                       size_t units)
+static struct companion companion_of(const struct fm_walk *walk, size_t pages, size_t page,
+                                     size_t units, double known)
 {
-    const size_t apart = walk->unit > LONGEST_LINE ? walk->unit : LONGEST_LINE;
-    const size_t dense = page / apart;
-    return (struct companions){units, dense, (pages * units + dense - 1) / dense};
+    const double few = (double)(pages * units * walk->unit);
+    const double longest = (double)walk->longest_line / (double)walk->unit;
+    const double apart = (double)(page / units) / (double)walk->unit;
+    struct companion companion = {units, few, few * fmax(1, fmin(apart, longest)), INFINITY};
+    /* Units that stand apart may crowd some sets: only a level with room to spare holds them. */
+    const double above = fmax(companion.to * AROUND, companion.from * ROOM);
+    if (above <= known)
+        companion.steepness =
+            fabs(log(fm_walk_at(walk, above) / fm_walk_at(walk, companion.from / AROUND)));
+    return companion;
 }
 
-/* How much the caches' answer may change around such a number of lines: nothing on a plateau. */
-static double steepness(const struct fm_walk *walk, const struct companions *companions)
+/* The companion whose answer lies on a plateau and, of several, the one with the most units a page:
+   what a TLB miss adds may overlap with a slower cache's answer, so the companion should be served
+   from as far out as the string itself. */
+static struct companion choose_companion(const struct fm_walk *walk, size_t pages, size_t page)
 {
-    const double lines = (double)(companions->dense_pages * companions->dense_units);
-    const double few = lines * (double)walk->unit / 1.4, many = lines * LONGEST_LINE * 1.4;
-    return fabs(log(fm_walk_at(walk, many) / fm_walk_at(walk, few)));
-}
-
-/* The pair with the most units a page whose answers lie on plateaus. As many as can be, since what
-   a TLB miss adds may overlap with a slower cache's answer: the companion should be served from as
-   far out as the string itself. */
-static struct companions choose_companions(const struct fm_walk *walk, size_t pages,
-                                           size_t page)
-{
-    struct companions best = companions_of(walk, pages, page, 1);
-    double least = steepness(walk, &best);
-    for (size_t units = 2; units <= best.dense_units / 4; units *= 2) {
-        const struct companions more = companions_of(walk, pages, page, units);
-        const double slope = steepness(walk, &more);
-        if (slope < least + 0.05) {
-            least = fmin(slope, least);
+    const size_t inside = position(walk, (double)(pages * page));
+    const double known = inside ? (double)walk->points[inside - 1].bytes : 0;
+    struct companion best = {.steepness = INFINITY};
+    for (size_t units = 1; units <= page / walk->unit / 2; units *= 2) {
+        const struct companion more = companion_of(walk, pages, page, units, known);
+        if (isfinite(more.steepness) && more.steepness < best.steepness + ALIKE)
             best = more;
-        }
     }
     return best;
 }
 
-/* The difference of two companions, and what the TLB adds to the few pages in turn. */
-static bool time_companions(struct fm_lab *lab, size_t pages, size_t units, double *share,
-                            struct fm_error *err)
+/* The least over some choices of units: one that crowds no set is among them. */
+static bool time_companion(struct fm_lab *lab, size_t bytes, size_t units, double *least,
+                           struct fm_error *err)
 {
+    const size_t references = bytes / lab->machine->info.page_size * units;
+    const unsigned variants = references < 1024 ? 6 : references < 16384 ? 3 : 1;
+    *least = INFINITY;
+    for (unsigned variant = 0; variant < variants; variant++) {
+        double ns;
+        if (!time_swept(lab, bytes, units, variant, &ns, err))
+            return false;
+        *least = fmin(*least, ns);
+    }
+    return true;
+}
+
+/* What the TLB adds to each reference of a swept string over so many pages, and the weight of that
+   evidence. */
+static bool tlb_share(struct fm_lab *lab, size_t pages, double *share, double *weight,
+                      struct fm_error *err)
+{
+    const struct fm_walk *walk = &lab->walk;
     const size_t page = lab->machine->info.page_size;
     *share = 0;
-    for (;;) {
-        const struct companions pair = companions_of(&lab->walk, pages, page, units);
-        double sparse, dense;
-        if (pages <= PAGES_IN_ANY_TLB || pair.dense_units < 4)
-            return true;
-        if (!time_swept(lab, pages * page, pair.units, &sparse, err) ||
-            !time_swept(lab, pair.dense_pages * page, pair.dense_units, &dense, err))
-            return false;
-        /* What is no more than the clock's own grain is nothing. */
-        if (sparse - dense > 0.02 * dense)
-            *share += sparse - dense;
-        pages = pair.dense_pages;
-        units = 1;
-    }
+    *weight = 1;
+    if (pages <= PAGES_IN_ANY_TLB || page / walk->unit < 2)
+        return true;
+    const struct companion companion = choose_companion(walk, pages, page);
+    *weight = companion.steepness < TOO_STEEP ? ALIKE / (ALIKE + companion.steepness) : 0;
+    if (*weight <= 0)
+        return true;
+    double least;
+    if (!time_companion(lab, pages * page, companion.units, &least, err))
+        return false;
+    *share = least - fm_walk_at(walk, sqrt(companion.from * companion.to));
+    return true;
 }
 
-/* What the TLB adds to each reference of a swept string over that footprint. */
-static bool tlb_share(struct fm_lab *lab, size_t bytes, double *share, struct fm_error *err)
+/* Fits the share along the first points: it never falls as pages are added, so a companion whose
+   lines happen to be at a cache's edge is outvoted by its neighbours. */
+static bool fit_shares(struct fm_lab *lab, size_t count, struct fm_error *err)
+{
+    struct fm_walk *walk = &lab->walk;
+    double measured[FM_WALK_POINTS], weight[FM_WALK_POINTS], fitted[FM_WALK_POINTS];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (walk->points[i].tlb_weight > 0) {
+            measured[used] = walk->points[i].tlb_measured;
+            weight[used++] = walk->points[i].tlb_weight;
+        }
+    if (used == 0)
+        return true;
+    if (!fm_isotonic_median(measured, weight, used, fitted))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the walk");
+    double share = 0;
+    for (size_t i = 0, next = 0; i < count; i++) {
+        struct fm_walk_point *point = &walk->points[i];
+        const double whole = point->sum / point->placements;
+        if (point->tlb_weight > 0)
+            share = fmax(share, fitted[next++]);
+        /* Less than the clock's own grain is nothing; and no load is faster than the fastest. */
+        point->tlb_ns = share < GRAIN * whole ? 0 : fmin(share, whole - fmin(whole, lab->fastest_ns));
+    }
+    return true;
+}
+
+static size_t pages_of(const struct fm_lab *lab, size_t bytes)
 {
     const size_t page = lab->machine->info.page_size;
-    const size_t pages = (bytes + page - 1) / page;
-    if (!time_companions(lab, pages, 1, share, err))
-        return false;
-    if (*share <= 0)
-        return true;
-    const struct companions chosen = choose_companions(&lab->walk, pages, page);
-    return chosen.units == 1 || time_companions(lab, pages, chosen.units, share, err);
+    return (bytes + page - 1) / page;
 }
 
-bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, double *tlb_ns,
-                     struct fm_error *err)
+/* Whether the share at a footprint is known without a companion: it is the same on both sides. */
+static bool share_is_known(const struct fm_walk *walk, size_t bytes)
 {
-    const size_t unit = lab->walk.unit;
-    bytes = bytes < unit ? unit : bytes / unit * unit;
-    double whole, share;
-    if (!time_swept(lab, bytes, 0, &whole, err))
+    const struct fm_walk_point *a, *b;
+    if (find_point(walk, bytes))
+        return true;
+    if (!walk->settled)
         return false;
-    /* The TLB's share hangs on the number of pages, not on where they lie: once is enough. */
-    const struct fm_walk_point *before = find_point(&lab->walk, bytes);
-    if (before)
-        share = before->tlb_sum / before->placements;
-    else if (!tlb_share(lab, bytes, &share, err))
+    between(walk, (double)bytes, &a, &b);
+    return b->tlb_ns - a->tlb_ns < GRAIN * fm_walk_mean(a);
+}
+
+bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
+{
+    struct fm_walk *walk = &lab->walk;
+    bytes = bytes < walk->unit ? walk->unit : bytes / walk->unit * walk->unit;
+    double whole, share = 0, weight = 0;
+    const bool known = share_is_known(walk, bytes);
+    if (!time_swept(lab, bytes, 0, 0, &whole, err) ||
+        (!known && !tlb_share(lab, pages_of(lab, bytes), &share, &weight, err)))
         return false;
-    /* No load is faster than one from the first level. */
-    double net = whole - share;
-    if (lab->fastest_ns > 0 && net < lab->fastest_ns)
-        net = lab->fastest_ns;
-    add_point(&lab->walk, bytes, net, share);
+    add_point(walk, bytes, whole, share, weight);
+    if (!fit_shares(lab, walk->count, err))
+        return false;
+    const struct fm_walk_point *point = find_point(walk, bytes);
     if (ns)
-        *ns = net;
-    if (tlb_ns)
-        *tlb_ns = share;
+        *ns = whole - (point ? point->tlb_ns : fm_walk_tlb_at(walk, (double)bytes));
+    return true;
+}
+
+bool fm_walk_settle(struct fm_lab *lab, struct fm_error *err)
+{
+    struct fm_walk *walk = &lab->walk;
+    for (size_t i = 0; i < walk->count; i++) {
+        struct fm_walk_point *point = &walk->points[i];
+        if (!tlb_share(lab, pages_of(lab, point->bytes), &point->tlb_measured, &point->tlb_weight,
+                       err) ||
+            !fit_shares(lab, i + 1, err))
+            return false;
+    }
+    walk->settled = true;
     return true;
 }

@@ -1,10 +1,9 @@
 /* The walk: latency over footprint, with neither the prefetcher nor the TLB in it.
  *
- * Each point is a swept string over all units of the footprint. What the TLB adds to it is found
- * with two companions that touch equally many lines, and so get the same answer from any cache:
- * one spreads them over all the pages of the footprint, a few units to a page, the other packs
- * them into a few pages. A swept string shows a TLB the same cycle of pages however many units it
- * touches in each, so the difference of the two is the TLB's share, and is taken out. */
+ * Each point is a pair of swept strings over the same pages. One touches every unit of the
+ * footprint; its companion touches only some units of each page, few enough that the caches'
+ * answer to them is known from smaller footprints. Both show a TLB the same cycle of pages, so
+ * what the companion takes beyond that known answer is the TLB's share, and is taken out. */
 #ifndef FM_PROBE_WALK_H
 #define FM_PROBE_WALK_H
 
@@ -17,24 +16,31 @@ struct fm_lab;
 
 struct fm_walk_point {
     size_t bytes;
-    unsigned placements; /* how many placements were measured */
-    double sum, sum_of_squares;
-    double low, high;    /* across placements */
-    double tlb_sum;      /* the TLB's share that was taken out */
+    unsigned placements;        /* how many placements were measured */
+    double sum, sum_of_squares; /* of the whole string, TLB's share included */
+    double low, high;           /* the same, across placements */
+    double tlb_measured;        /* the TLB's share as the companion shows it */
+    double tlb_weight;          /* how far that can be relied on; 0: not at all */
+    double tlb_ns;              /* the share that is taken out */
 };
 
 #define FM_WALK_POINTS 512
 
 struct fm_walk {
     size_t unit;
+    size_t longest_line; /* no line of any level is longer, as far as is known */
+    bool settled;        /* the TLB's share is known all along the walk */
     struct fm_walk_point points[FM_WALK_POINTS]; /* ascending */
     size_t count;
 };
 
 /* Latency at one footprint in the current placement; adds it to the points of the walk. The
-   footprint is rounded to whole units. ns and tlb_ns may be NULL. */
-bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, double *tlb_ns,
-                     struct fm_error *err);
+   footprint is rounded to whole units. ns may be NULL. */
+bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
+
+/* Measures the TLB's share at all points again, with what is known now. The placement must hold the
+   largest point. */
+bool fm_walk_settle(struct fm_lab *lab, struct fm_error *err);
 
 /* The mean latency of a point across placements, and its relative standard error. */
 double fm_walk_mean(const struct fm_walk_point *point);
@@ -42,6 +48,9 @@ double fm_walk_error(const struct fm_walk_point *point);
 
 /* Latency at any footprint, interpolated between points (log-log), flat beyond the ends. */
 double fm_walk_at(const struct fm_walk *walk, double bytes);
+
+/* The TLB's share at any footprint, likewise. */
+double fm_walk_tlb_at(const struct fm_walk *walk, double bytes);
 
 /* Forgets the points above a footprint. */
 void fm_walk_cut(struct fm_walk *walk, double bytes);

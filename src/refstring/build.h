@@ -13,4 +13,9 @@ bool fm_string_begin(struct fm_string *string, size_t bytes, size_t count, struc
    without knowing how many there are. */
 double fm_golden(uint64_t index);
 
+/* The same in several variants. Golden multiples are even over most numbers of sets, but not over
+   those they nearly divide; a random choice is fair, if never quite even, over all. Even variants
+   are golden, odd ones random. */
+double fm_spread(uint64_t index, unsigned variant);
+
 #endif

@@ -22,6 +22,7 @@ struct fm_swept_plan {
     size_t unit;     /* one word is touched in each unit; divides the page */
     size_t per_page; /* units touched in each page; 0: all of them */
     size_t page;
+    unsigned variant; /* another choice of units, where not all are touched */
     uint64_t seed;
 };
 bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/rng.h"
 #include "refstring/build.h"
 #include "refstring/refstring.h"
 
@@ -19,6 +20,13 @@ bool fm_string_begin(struct fm_string *string, size_t bytes, size_t count, struc
 double fm_golden(uint64_t index)
 {
     return (double)((index * 0x9e3779b97f4a7c15u) >> 11) * 0x1.0p-53;
+}
+
+double fm_spread(uint64_t index, unsigned variant)
+{
+    if (variant % 2)
+        return (double)(fm_mix64(index ^ fm_mix64(variant)) >> 11) * 0x1.0p-53;
+    return fm_golden(index * (variant + 1));
 }
 
 static void add_phase(struct fm_string *string, struct fm_phase phase)

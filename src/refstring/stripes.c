@@ -2,18 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/rng.h"
 #include "refstring/build.h"
 #include "refstring/refstring.h"
-
-/* Which stripe of a pair is touched. Golden multiples are even over most numbers of sets, but not
-   over those they nearly divide; a random choice is fair, if never quite even, over all. */
-static bool second_stripe(const struct fm_stripe_plan *plan, uint64_t pair)
-{
-    if (plan->variant % 2)
-        return fm_mix64(pair ^ fm_mix64(plan->variant)) >> 63;
-    return fm_golden(pair * (plan->variant + 1)) >= 0.5;
-}
 
 bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *plan,
                       struct fm_error *err)
@@ -32,7 +22,7 @@ bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *pla
     const uint32_t stripe_words = (uint32_t)(plan->stripe / FM_WORD);
     for (size_t i = 0; i < order->count; i++) {
         const uint32_t pair = order->word[i] / (2 * stripe_words);
-        if (second_stripe(plan, pair))
+        if (fm_spread(pair, plan->variant) >= 0.5)
             order->word[i] += stripe_words;
     }
     return true;

@@ -36,10 +36,10 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
 }
 
 /* The units touched in one page, in a shuffled order; spaced evenly where not all are. */
-static void choose_columns(struct fm_rng *rng, size_t page, size_t units, size_t touched,
+static void choose_columns(struct fm_rng *rng, double spread, size_t units, size_t touched,
                            uint32_t *columns)
 {
-    const size_t phase = touched < units ? (size_t)(fm_golden(page) * (double)units) : 0;
+    const size_t phase = touched < units ? (size_t)(spread * (double)units) : 0;
     for (size_t i = 0; i < touched; i++)
         columns[i] = (uint32_t)((phase + i * units / touched) % units);
     fm_rng_shuffle(rng, columns, touched);
@@ -65,8 +65,9 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
         !fm_string_begin(string, plan->bytes, layout.count, err))
         return false;
     snprintf(string->label, sizeof string->label,
-             "swept(bytes=%zu,unit=%zu,per_page=%zu,page=%zu,seed=%llu)", plan->bytes, plan->unit,
-             layout.touched, plan->page, (unsigned long long)plan->seed);
+             "swept(bytes=%zu,unit=%zu,per_page=%zu,page=%zu,variant=%u,seed=%llu)", plan->bytes,
+             plan->unit, layout.touched, plan->page, plan->variant,
+             (unsigned long long)plan->seed);
 
     struct fm_rng rng;
     fm_rng_seed(&rng, plan->seed);
@@ -80,7 +81,7 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
     }
     for (size_t page = 0; page < layout.pages; page++) {
         const bool last = page + 1 == layout.pages;
-        choose_columns(&rng, page, last ? layout.last_units : layout.units,
+        choose_columns(&rng, fm_spread(page, plan->variant), last ? layout.last_units : layout.units,
                        last ? layout.last_touched : layout.touched,
                        columns + page * layout.touched);
     }
