@@ -14,9 +14,9 @@
 /* Relative error that no measurement is believed to be below: rounding alone makes as much. */
 #define FINEST_ERROR 0.001
 /* Points on either side that tell the noise at one. */
-#define WINDOW 6
-/* Median of minus the product of neighbouring bends, of noise with standard deviation 1. */
-#define PRODUCT_MEDIAN 0.245
+#define WINDOW 8
+/* What roughness() averages, for noise of standard deviation 1 (by simulation). */
+#define PRODUCT_MEAN 0.443
 /* References that miss on a plateau: within the contract's 5% with room for the noise. */
 #define FLAT_MISSES 0.02
 /* ... but a plateau is not called flat beyond this relative change. */
@@ -61,21 +61,21 @@ static double bend(const struct curve *curve, size_t i)
 }
 
 /* The noise that the curve itself shows around point i. Bends of the true curve go the same way at
-   neighbouring points, those of noise opposite ways; so minus their product measures noise alone.
-   The median over some points keeps outliers and sharp knees out. */
+   neighbouring points, those of noise opposite ways; so minus their product, where positive,
+   measures noise alone. The two largest are left out, since an outlier or a sharp knee makes
+   those. */
 static double roughness(const struct curve *curve, size_t i)
 {
-    if (curve->n < 4)
-        return 0;
     size_t first = i > WINDOW ? i - WINDOW : 1, end = i + WINDOW, count = 0;
-    if (end > curve->n - 2)
-        end = curve->n - 2;
-    for (size_t j = first; j < end; j++)
-        curve->scratch[count++] = -bend(curve, j) * bend(curve, j + 1);
-    if (count == 0)
+    for (size_t j = first; j < end && j + 2 < curve->n; j++)
+        curve->scratch[count++] = fmax(0, -bend(curve, j) * bend(curve, j + 1));
+    if (count <= 2)
         return 0;
-    double product = median(curve->scratch, count);
-    return product > 0 ? sqrt(product / PRODUCT_MEDIAN) : 0;
+    qsort(curve->scratch, count, sizeof *curve->scratch, ascending);
+    double sum = 0;
+    for (size_t j = 0; j + 2 < count; j++)
+        sum += curve->scratch[j];
+    return sqrt(sum / (double)(count - 2) / PRODUCT_MEAN);
 }
 
 /* The noise of the whole curve: what had to be moved to make it non-decreasing, by the median over

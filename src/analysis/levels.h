@@ -9,7 +9,7 @@ struct fm_level {
     double height_low, height_high; /* where it may lie */
     double flat_from, flat_to;      /* the footprints of the plateau */
     double rise_from, rise_to;      /* the rise after it; see fm_read_levels for the last one */
-    double certainty;               /* 0..1: how sure it is that this plateau exists on its own */
+    double certainty;               /* that this plateau exists on its own; below 0.9 a toss-up */
 };
 
 /* Reads the plateaus of a curve: latency[i] > 0 at the ascending footprint bytes[i], with the

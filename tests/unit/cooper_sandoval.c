@@ -92,6 +92,19 @@ static void whole_adds_are_whole(void **state)
     assert_true(fabs(levels[0].height - 2.3) < 1e-9);
 }
 
+/* A step ends where its curve still has the step's height, and soft steps end early. */
+static void a_step_ends_before_the_slope(void **state)
+{
+    (void)state;
+    struct fm_published_level levels[MOST];
+    assert_int_equal(analyse(&machines[0], 0.4, false, levels), 4);
+    for (size_t l = 0; l < 4; l++)
+        assert_true(fabs(levels[l].height / synthetic_latency(&machines[0], levels[l].capacity) -
+                         1) < 1e-9);
+    assert_true(levels[1].capacity < 0.7 * machines[0].capacity[1]);
+    assert_true(levels[2].capacity < 0.7 * machines[0].capacity[2]);
+}
+
 static void nonsense_has_no_levels(void **state)
 {
     (void)state;
@@ -135,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_the_levels),
         cmocka_unit_test(whole_adds_are_whole),
+        cmocka_unit_test(a_step_ends_before_the_slope),
         cmocka_unit_test(nonsense_has_no_levels),
         cmocka_unit_test(beside_our_own),
     };

@@ -145,6 +145,56 @@ static void underrated_errors(void **state)
     assert_true(right >= 190);
 }
 
+/* Luck of the placement moves points where the curve is steep, more than their errors say. */
+static void scatter_in_the_knees(void **state)
+{
+    (void)state;
+    static struct synthetic_curve curve;
+    struct fm_rng rng;
+    fm_rng_seed(&rng, 10);
+    unsigned right = 0;
+    for (unsigned trial = 0; trial < 200; trial++) {
+        struct synthetic s = {.levels = 2,
+                              .capacity = {1 << 20},
+                              .latency = {3, 30},
+                              .knee = {KNEE_POISSON},
+                              .ways = {4 + trial % 8},
+                              .from = 1 << 14,
+                              .to = 1 << 25,
+                              .per_octave = 14};
+        synthetic_draw(&s, &rng, &curve);
+        for (size_t i = 0; i < curve.n; i++)
+            curve.latency[i] =
+                synthetic_latency(&s, curve.bytes[i] * (1 + 0.02 * synthetic_normal(&rng)));
+        struct fm_level levels[MOST];
+        size_t count = fm_read_levels(curve.bytes, curve.latency, NULL, curve.n, levels, MOST);
+        size_t sure = 0;
+        for (size_t l = 0; l < count; l++)
+            sure += levels[l].certainty >= 0.9;
+        right += sure == 2;
+    }
+    printf("# scatter in the knees: %u of 200 right, unsure plateaus aside\n", right);
+    assert_true(right >= 180);
+}
+
+static void a_bad_point_beside_a_rise(void **state)
+{
+    (void)state;
+    static struct synthetic_curve curve;
+    struct fm_rng rng;
+    fm_rng_seed(&rng, 11);
+    struct synthetic s = nehalem;
+    s.ways[0] = 2;
+    synthetic_draw(&s, &rng, &curve);
+    size_t before = 0;
+    while (curve.bytes[before + 1] <= 32768)
+        before++;
+    curve.latency[before] = 0.99 * curve.latency[before + 1];
+    struct fm_level levels[MOST];
+    assert_int_equal(fm_read_levels(curve.bytes, curve.latency, curve.error, curve.n, levels, MOST),
+                     4);
+}
+
 static void a_curve_cut_off_in_its_rise(void **state)
 {
     (void)state;
@@ -153,6 +203,9 @@ static void a_curve_cut_off_in_its_rise(void **state)
     struct fm_level levels[MOST];
     assert_int_equal(read_curve(&s, 1, levels), 3);
     assert_true(levels[2].rise_from > 2e6 && levels[2].rise_from < 6e6);
+    assert_true(isnan(levels[2].rise_to));
+    s.to = 9.5 * (1 << 20); /* past its steepest place, but far from flat */
+    assert_int_equal(read_curve(&s, 1, levels), 3);
     assert_true(isnan(levels[2].rise_to));
 }
 
@@ -323,7 +376,8 @@ int main(void)
         cmocka_unit_test(an_ordinary_machine),       cmocka_unit_test(one_soft_rise_is_one_rise),
         cmocka_unit_test(low_and_high_contrast),     cmocka_unit_test(narrow_plateaus),
         cmocka_unit_test(sloping_plateaus),          cmocka_unit_test(outliers),
-        cmocka_unit_test(underrated_errors),         cmocka_unit_test(a_curve_cut_off_in_its_rise),
+        cmocka_unit_test(underrated_errors),         cmocka_unit_test(scatter_in_the_knees),
+        cmocka_unit_test(a_bad_point_beside_a_rise), cmocka_unit_test(a_curve_cut_off_in_its_rise),
         cmocka_unit_test(a_flat_curve_is_one_level), cmocka_unit_test(nonsense_has_no_levels),
         cmocka_unit_test(units_do_not_matter),       cmocka_unit_test(random_hierarchies),
         cmocka_unit_test(certainty_means_something),
