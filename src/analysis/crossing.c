@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/isotonic.h"
+#include "analysis/median.h"
 #include "core/rng.h"
 
 struct work {
@@ -68,12 +69,6 @@ static double few_draws(size_t count, double confidence)
     return t / z * sqrt((v + 1) / v);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double widened(double at, double bound, double factor)
 {
     return isfinite(bound) && isfinite(at) ? at + factor * (bound - at) : bound;
@@ -92,7 +87,7 @@ static bool bootstrap(const struct work *work, double at, double confidence, uns
         if (isnan(found[r]))
             return false;
     }
-    qsort(found, resamples, sizeof *found, ascending);
+    fm_sort(found, resamples);
     size_t cut = (size_t)((1 - confidence) / 2 * resamples);
     double factor = few_draws(count, confidence);
     crossing->low = exp(widened(at, fmin(at, found[cut]), factor));

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "analysis/isotonic.h"
+#include "analysis/median.h"
+#include "analysis/noise.h"
 #include "analysis/outliers.h"
 #include "analysis/plateaus.h"
 
@@ -13,10 +15,9 @@
 #define TUBE 2.0
 /* Relative error that no measurement is believed to be below: rounding alone makes as much. */
 #define FINEST_ERROR 0.001
-/* Points on either side that tell the noise at one. */
-#define WINDOW 8
-/* What roughness() averages, for noise of standard deviation 1 (by simulation). */
-#define PRODUCT_MEAN 0.443
+/* A point further than this many standard errors below an earlier one marks one of them as wrong.
+ */
+#define OUTLIER 2.5
 /* References that miss on a plateau: within the contract's 5% with room for the noise. */
 #define FLAT_MISSES 0.02
 /* ... but a plateau is not called flat beyond this relative change. */
@@ -24,6 +25,7 @@
 
 struct curve {
     size_t n;
+    double *bytes;      /* footprints, exactly as given */
     double *x, *y;      /* log2 of footprint, ln of latency */
     double *error;      /* standard error of y */
     double *fit;        /* y made non-decreasing */
@@ -40,70 +42,20 @@ static bool is_sane(const double *bytes, const double *latency, size_t n)
     return n > 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, ascending);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-/* How far point i lies from the line through its two neighbours, in units of the noise of one. */
-static double bend(const struct curve *curve, size_t i)
-{
-    const double *x = curve->x + i, *y = curve->y + i;
-    double t = (x[0] - x[-1]) / (x[1] - x[-1]);
-    return (y[0] - (1 - t) * y[-1] - t * y[1]) / sqrt(1 + t * t + (1 - t) * (1 - t));
-}
-
-/* The noise that the curve itself shows around point i. Bends of the true curve go the same way at
-   neighbouring points, those of noise opposite ways; so minus their product, where positive,
-   measures noise alone. The two largest are left out, since an outlier or a sharp knee makes
-   those. */
-static double roughness(const struct curve *curve, size_t i)
-{
-    size_t first = i > WINDOW ? i - WINDOW : 1, end = i + WINDOW, count = 0;
-    for (size_t j = first; j < end && j + 2 < curve->n; j++)
-        curve->scratch[count++] = fmax(0, -bend(curve, j) * bend(curve, j + 1));
-    if (count <= 2)
-        return 0;
-    qsort(curve->scratch, count, sizeof *curve->scratch, ascending);
-    double sum = 0;
-    for (size_t j = 0; j + 2 < count; j++)
-        sum += curve->scratch[j];
-    return sqrt(sum / (double)(count - 2) / PRODUCT_MEAN);
-}
-
-/* The noise of the whole curve: what had to be moved to make it non-decreasing, by the median over
-   the points that share their value with a neighbour now. Where fewer than one in five do, those
-   are outliers. It sees slow waves too, which neighbours do not show. */
-static double unrest(const struct curve *curve)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < curve->n; i++)
-        if ((i > 0 && curve->fit[i] == curve->fit[i - 1]) ||
-            (i + 1 < curve->n && curve->fit[i] == curve->fit[i + 1]))
-            curve->scratch[count++] = fabs(curve->y[i] - curve->fit[i]);
-    return 5 * count < curve->n ? 0 : 1.4826 * median(curve->scratch, count);
-}
-
 static bool load(struct curve *curve, const double *bytes, const double *latency,
                  const double *relative_error)
 {
     for (size_t i = 0; i < curve->n; i++) {
+        curve->bytes[i] = bytes[i];
         curve->x[i] = log2(bytes[i]);
         curve->y[i] = log(latency[i]);
     }
-    if (!fm_isotonic_median(curve->y, NULL, curve->n, curve->fit))
+    if (!fm_isotonic_median(curve->y, NULL, curve->n, curve->fit) ||
+        !fm_curve_noise(curve->x, curve->y, curve->fit, curve->n, curve->error))
         return false;
-    double least = fmax(unrest(curve), FINEST_ERROR);
     for (size_t i = 0; i < curve->n; i++) {
         double given = relative_error && isfinite(relative_error[i]) ? relative_error[i] : 0;
-        curve->error[i] = fmax(fmax(given, roughness(curve, i)), least);
+        curve->error[i] = fmax(fmax(given, curve->error[i]), FINEST_ERROR);
     }
     return true;
 }
@@ -112,10 +64,11 @@ static bool load(struct curve *curve, const double *bytes, const double *latency
 static bool drop_outliers(struct curve *curve)
 {
     bool *keep = malloc(curve->n * sizeof *keep);
-    size_t kept = keep ? fm_monotone_subset(curve->y, curve->error, curve->n, 2.5, keep) : 0;
+    size_t kept = keep ? fm_monotone_subset(curve->y, curve->error, curve->n, OUTLIER, keep) : 0;
     for (size_t i = 0, to = 0; kept > 0 && i < curve->n; i++) {
         if (!keep[i])
             continue;
+        curve->bytes[to] = curve->bytes[i];
         curve->x[to] = curve->x[i];
         curve->y[to] = curve->y[i];
         curve->error[to++] = curve->error[i];
@@ -210,7 +163,7 @@ static struct flat flatten(const struct curve *curve, const struct fm_plateau *p
                curve->fit[from - 1] >= flat.height - down - TUBE * curve->error[from - 1])
             from--;
         memcpy(curve->scratch, curve->y + from, (to - from + 1) * sizeof *curve->scratch);
-        flat = (struct flat){from, to, to, median(curve->scratch, to - from + 1)};
+        flat = (struct flat){from, to, to, fm_median(curve->scratch, to - from + 1)};
     }
     while (flat.sure > p->core &&
            curve->fit[flat.sure] > flat.height + up / 2 + curve->error[flat.sure])
@@ -233,9 +186,9 @@ static void describe(const struct curve *curve, const struct fm_plateau *plateau
         .height = exp(flat.height),
         .height_low = exp(flat.height - spread),
         .height_high = exp(flat.height + spread),
-        .flat_from = exp2(curve->x[flat.from]),
-        .flat_to = exp2(curve->x[flat.to]),
-        .rise_from = rises ? exp2(curve->x[flat.sure]) : NAN,
+        .flat_from = curve->bytes[flat.from],
+        .flat_to = curve->bytes[flat.to],
+        .rise_from = rises ? curve->bytes[flat.sure] : NAN,
         .rise_to = NAN,
         .certainty = 1,
     };
@@ -274,7 +227,7 @@ static size_t read_levels(struct curve *curve, struct fm_plateau *plateaus,
     for (size_t i = 0; i < written; i++)
         describe(curve, plateaus, count, i, &levels[i]);
     for (size_t i = 0; i + 1 < written; i++)
-        levels[i].rise_to = levels[i + 1].flat_from;
+        levels[i].rise_to = fmax(levels[i].rise_from, levels[i + 1].flat_from);
     doubt(curve, plateaus, written, found, curve->scratch);
     for (size_t i = 0; i < written; i++)
         levels[i].certainty = curve->scratch[i];
@@ -286,13 +239,19 @@ size_t fm_read_levels(const double *bytes, const double *latency, const double *
 {
     if (max == 0 || !is_sane(bytes, latency, n))
         return 0;
-    double *room = malloc(7 * n * sizeof *room);
+    double *room = malloc(8 * n * sizeof *room);
     struct fm_plateau *plateaus = malloc(3 * (n + 1) * sizeof *plateaus);
     size_t count = 0;
     if (room && plateaus) {
-        struct curve curve = {
-            n,           room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n,
-            room + 6 * n};
+        struct curve curve = {.n = n,
+                              .bytes = room,
+                              .x = room + n,
+                              .y = room + 2 * n,
+                              .error = room + 3 * n,
+                              .fit = room + 4 * n,
+                              .low = room + 5 * n,
+                              .high = room + 6 * n,
+                              .scratch = room + 7 * n};
         if (load(&curve, bytes, latency, relative_error) && drop_outliers(&curve) &&
             fm_isotonic_median(curve.y, NULL, curve.n, curve.fit))
             count = read_levels(&curve, plateaus, plateaus + n + 1, levels, max);
