@@ -1,5 +1,5 @@
 # TAP for shell tests of the program; sourced, with the program as $1 and the source tree as $2.
-fathom=$1
+fathom=$(realpath "$1")
 top=$2
 data=$top/tests/data
 work=$(mktemp -d) || exit 1
@@ -70,6 +70,11 @@ answered() {
 # has PATTERN: standard output matches it.
 has() {
     grep -q -e "$1" out
+}
+
+# json FILTER [FILE]: the filter holds for the JSON in the file, or on standard output.
+json() {
+    jq -e "$1" "${2:-out}" >/dev/null
 }
 
 only_printable() {

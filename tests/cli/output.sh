@@ -19,19 +19,19 @@ ok "--verbose explains each finding" has '^l1d.capacity: '
 
 run survey --machine "$small" --format json
 ok "JSON" answered
-ok "JSON parses and names its schema" jq -e '.schema == "fathom-result/1"' out >/dev/null
-ok "JSON has the contract's keys" jq -e '[.fathom.version, .machine.kind, .environment, .findings,
-    .curves, .warnings, .elapsed_s] | all(. != null)' out >/dev/null
-ok "each finding has every key" jq -e '[.findings[] | [has("property", "unit", "status", "value",
+ok "JSON parses and names its schema" json '.schema == "fathom-result/1"'
+ok "JSON has the contract's keys" json '[.fathom.version, .machine.kind, .environment, .findings,
+    .curves, .warnings, .elapsed_s] | all(. != null)'
+ok "each finding has every key" json '[.findings[] | [has("property", "unit", "status", "value",
     "low", "high", "confidence", "method", "witnesses", "claimed", "claimed_by", "evidence",
-    "candidates", "note")] | all] | all' out >/dev/null
-ok "JSON is complete" jq -e '.complete' out >/dev/null
-ok "the machine is the described one" jq -e '.machine.name == "Small test machine" and
-    .machine.kind == "simulated"' out >/dev/null
+    "candidates", "note")] | all] | all'
+ok "JSON is complete" json '.complete'
+ok "the machine is the described one" json '.machine.name == "Small test machine" and
+    .machine.kind == "simulated"'
 cp out one.json
 run survey --machine "$small" --machine "$noisy" --format json
-ok "two machines are an array" jq -e 'type == "array" and length == 2' out >/dev/null
-ok "in the order they were given" jq -e '.[0].machine.name == "Small test machine"' out >/dev/null
+ok "two machines are an array" json 'type == "array" and length == 2'
+ok "in the order they were given" json '.[0].machine.name == "Small test machine"'
 
 run survey --machine "$small" --format csv
 ok "CSV has a line for each finding" [ "$(wc -l <out)" = "$(($(jq '.findings | length' one.json) + 1))" ]
@@ -84,7 +84,7 @@ ok "curve in braille" has "$(printf '\342\224\212')"
 run curve levels --machine "$small" --format csv
 ok "curve as points" has '^[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$'
 run curve levels --machine "$small" --format json
-ok "curve as JSON" jq -e '.curves | length > 0' out >/dev/null
+ok "curve as JSON" json '.curves | length > 0'
 
 run survey --machine "$data/good/unicode-name.yaml"
 ok "ASCII where the locale is C" only_printable out

@@ -6,15 +6,14 @@ noisy=$data/good/noisy.yaml
 
 leak_checked survey --machine "$small" --format json
 value() {
-    jq -e --arg property "$1" --argjson value "$2" \
-        '.findings[] | select(.property == $property) | .value == $value' out >/dev/null
+    json ".findings[] | select(.property == \"$1\") | .value == $2"
 }
 ok "l1d.capacity is right" value l1d.capacity 4096
 ok "l1d.line is right" value l1d.line 32
 ok "l1d.ways is right" value l1d.ways 2
 ok "l2.line is right" value l2.line 64
-ok "the claim stands beside it" jq -e '.findings[] | select(.property == "l1d.capacity") |
-    .claimed == 4096 and (.claimed_by | length > 0)' out >/dev/null
+ok "the claim stands beside it" json '.findings[] | select(.property == "l1d.capacity") |
+    .claimed == 4096 and (.claimed_by | length > 0)'
 
 run survey --machine "$noisy" --seed 7 --format json
 cp out first
@@ -30,11 +29,11 @@ leak_checked survey --replay samples --format json
 ok "replay" answered
 jq -S .findings out >replayed
 ok "replay gives the same findings, bit for bit" cmp -s recorded replayed
-ok "replay says that it is one" jq -e '.machine.kind == "recorded"' out >/dev/null
+ok "replay says that it is one" json '.machine.kind == "recorded"'
 
 run survey --machine "$small" --only cycle --format json
-ok "--only leaves the other probes out" jq -e '[.findings[].property] |
-    index("cpu.cycle_time") != null and index("l1d.ways") == null' out >/dev/null
+ok "--only leaves the other probes out" json '[.findings[].property] |
+    index("cpu.cycle_time") != null and index("l1d.ways") == null'
 run survey --machine "$small" --meter sim --format json
 ok "--meter sim" answered
 run survey --machine "$small" --method cooper-sandoval --format json
@@ -42,12 +41,11 @@ ok "--method cooper-sandoval" answered
 run survey --machine "$small" --only levels --max-footprint 64
 ok "nothing determined is exit 1" [ "$code" = 1 -a -s out -a ! -s err ]
 run survey --machine "$noisy" --budget 0.00001 --format json
-ok "no time: what is not reached says so" jq -e '.complete == false and
-    ([.findings[] | select(.status == "undetermined") | .note] | index("out of time") != null)' \
-    out >/dev/null
+ok "no time: what is not reached says so" json '.complete == false and
+    ([.findings[] | select(.status == "undetermined") | .note] | index("out of time") != null)'
 run survey --machine "$noisy" --max-footprint 16KiB --format json
-ok "--max-footprint keeps every curve below it" jq -e '[.curves[] |
-    select(.x.name == "footprint") | .points[][0]] | all(. <= 16384)' out >/dev/null
+ok "--max-footprint keeps every curve below it" json '[.curves[] |
+    select(.x.name == "footprint") | .points[][0]] | all(. <= 16384)'
 
 # A signal that comes before the program is ready for it would end it: wait until SIGTERM, the
 # second of the two, is caught (bit 14 of the mask).
@@ -69,10 +67,10 @@ interrupt() {
 for signal in INT TERM; do
     interrupt $signal survey --machine "$noisy" --thorough --format json
     ok "SIG$signal is exit 130" [ "$code" = 130 ]
-    ok "SIG$signal: what is known is printed" jq -e '.complete == false' out >/dev/null
+    ok "SIG$signal: what is known is printed" json '.complete == false'
 done
 interrupt INT survey --machine "$noisy" --thorough -o stopped.json --record stopped
-ok "interrupted: the file is whole" jq -e '.complete == false' stopped.json >/dev/null
+ok "interrupted: the file is whole" json '.complete == false' stopped.json
 run survey --replay stopped --format json
 ok "an interrupted recording replays as far as it went" \
     sh -c 'test "$(jq -S .findings out)" = "$(jq -S .findings stopped.json)"'
