@@ -24,7 +24,6 @@ struct fm_known_level {
     size_t unit;                /* granularity of the walk that showed it */
     size_t line;                /* 0: not determined */
     double line_certainty;
-    double line_contrast;       /* miss against hit in the linesize string */
     double capacity;            /* 0: not determined */
 };
 

@@ -180,7 +180,6 @@ static void read_walk(struct fm_lab *lab, size_t keep)
         if (i < keep) {
             level->line = before.line;
             level->line_certainty = before.line_certainty;
-            level->line_contrast = before.line_contrast;
         }
     }
     known->memory_seen = known->count > 0 && known->levels[known->count - 1].rise_from == 0;
@@ -250,6 +249,19 @@ static void report_line(struct fm_lab *lab, size_t index)
         fm_undetermined(finding, "no stripe width made the difference between miss and hit");
 }
 
+/* Finds the line of a level and walks on beyond it, with units of that line where it is longer. */
+static bool resolve(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    struct fm_known_level *level = &lab->known.levels[index];
+    const size_t unit = lab->walk.unit;
+    if (!fm_find_line(lab, index, unit, err))
+        return false;
+    lab->walk.sure_to = level->rise_from;
+    if (level->line > unit)
+        return walk_outward(lab, level->line, fmax(level->rise_from / 2, level->flat_from), err);
+    return fm_lab_place(lab, (size_t)lab->known.far_bytes, err) && fm_walk_settle(lab, err);
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     if (!find_first_line(lab, err))
@@ -261,25 +273,21 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     }
     const size_t first = known->levels[0].line ? known->levels[0].line : 64;
     lab->walk.count = 0;
+    lab->walk.sure_to = known->count >= 2 ? known->levels[0].rise_from : 0;
     if (!walk_outward(lab, first, SMALLEST, err))
         return false;
     read_walk(lab, 1);
-    /* From the inside out: the line of a level must be known before the walk beyond it is worth
-       refining. */
+    /* From the inside out: only with the line of a level known can the walk go beyond it. */
     for (size_t i = 1; i + 1 < known->count; i++) {
-        const size_t unit = lab->walk.unit;
-        if (!fm_lab_go_on(lab, 0.4, err) || !fm_find_line(lab, i, unit, err))
+        if (!fm_lab_go_on(lab, 0.4, err) || !resolve(lab, i, err))
             return false;
-        if (known->levels[i].line > unit) {
-            const double from = fmax(known->levels[i].rise_from / 2, known->levels[i].flat_from);
-            if (!walk_outward(lab, known->levels[i].line, from, err))
-                return false;
-            read_walk(lab, i + 1);
-        }
+        read_walk(lab, i + 1);
     }
-    lab->walk.longest_line = lab->walk.unit;
-    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !fm_walk_settle(lab, err) ||
-        !refine(lab, SMALLEST, INFINITY, err) || !repeat_on_fresh_pages(lab, SMALLEST, err))
+    lab->walk.sure_to = INFINITY;
+    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !fm_walk_settle(lab, err))
+        return false;
+    lab->walk.settled = true;
+    if (!refine(lab, SMALLEST, INFINITY, err) || !repeat_on_fresh_pages(lab, SMALLEST, err))
         return false;
     read_walk(lab, known->count);
     publish_curve(lab);

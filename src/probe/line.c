@@ -19,23 +19,22 @@
 #define VARIANTS_LARGE 2
 #define LARGE_FOOTPRINT (1u << 21)
 
-/* The footprint at which touching half makes the greatest difference. */
+/* The footprint at which touching half makes the greatest difference, and that difference. */
 static size_t telling_footprint(const struct fm_lab *lab, const struct fm_known_level *level,
-                                const struct fm_known_level *next, double *contrast)
+                                const struct fm_known_level *next, double *difference)
 {
     const struct fm_walk *walk = &lab->walk;
     size_t best = 0;
-    *contrast = 0;
+    *difference = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes < level->rise_from || bytes > 2 * next->flat_to || bytes > 8 * level->rise_to)
+        if (bytes <= level->rise_from || bytes > fmin(next->flat_to, 8 * level->rise_to))
             continue;
-        const double gain =
-            log(fm_walk_mean(&walk->points[i])) - log(fm_walk_at(walk, bytes / 2));
+        const double gain = fm_walk_mean(&walk->points[i]) - fm_walk_at(walk, bytes / 2);
         /* Prefer the smaller of two that tell nearly the same: it costs less. */
-        if (gain > *contrast * 1.05) {
-            *contrast = gain;
-            best = walk->points[i].bytes;
+        if (gain > *difference * 1.05) {
+            *difference = gain;
+            best = i;
         }
     }
     return best;
@@ -56,8 +55,8 @@ static bool time_stripes(struct fm_lab *lab, size_t bytes, size_t stripe, unsign
 }
 
 /* The least time over variants of a stripe, stopping at the first that hits. */
-static bool least_over_variants(struct fm_lab *lab, size_t bytes, size_t stripe, double tlb_ns,
-                                double middle, double *least, struct fm_error *err)
+static bool least_over_variants(struct fm_lab *lab, size_t bytes, size_t stripe, double middle,
+                                double *least, struct fm_error *err)
 {
     const unsigned variants = bytes > LARGE_FOOTPRINT ? VARIANTS_LARGE : VARIANTS_SMALL;
     *least = INFINITY;
@@ -65,8 +64,7 @@ static bool least_over_variants(struct fm_lab *lab, size_t bytes, size_t stripe,
         double ns;
         if (!time_stripes(lab, bytes, stripe, v, &ns, err))
             return false;
-        ns -= tlb_ns;
-        *least = ns < *least ? ns : *least;
+        *least = fmin(*least, ns);
     }
     return true;
 }
@@ -75,16 +73,16 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
 {
     struct fm_known_level *level = &lab->known.levels[index];
     const size_t page = lab->machine->info.page_size;
-    double contrast;
-    const size_t bytes = telling_footprint(lab, level, level + 1, &contrast);
+    double difference;
+    const size_t telling = telling_footprint(lab, level, level + 1, &difference);
     level->line = 0;
-    level->line_contrast = contrast;
-    if (!bytes || contrast <= 0)
+    if (!telling)
         return true;
-
-    double miss = fm_walk_at(&lab->walk, (double)bytes);
-    const double hit = fm_walk_at(&lab->walk, (double)bytes / 2);
-    const double tlb_ns = fm_walk_tlb_at(&lab->walk, (double)bytes);
+    /* With the TLB's share left in: it is the same for every string over these pages. */
+    const struct fm_walk_point *point = &lab->walk.points[telling];
+    const size_t bytes = point->bytes;
+    double miss = point->sum / point->placements;
+    const double hit = miss - difference;
 
     char id[48];
     snprintf(id, sizeof id, "linesize-%zu", index + 1);
@@ -96,33 +94,22 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     snprintf(curve->y.name, sizeof curve->y.name, "latency");
     snprintf(curve->y.unit, sizeof curve->y.unit, "ns");
 
-    /* The line is where the time drops most, looked for until it is plainly that of hits. */
-    double before = miss, steepest = 0, second = 0;
+    double clearest = 1;
     for (size_t stripe = from; stripe <= page / 2 && stripe * 4 <= bytes; stripe *= 2) {
         double ns;
-        const double middle = sqrt(miss * hit);
-        if (!least_over_variants(lab, bytes, stripe, tlb_ns, middle, &ns, err))
+        const double middle = (miss + hit) / 2;
+        if (!least_over_variants(lab, bytes, stripe, middle, &ns, err))
             return false;
         fm_curve_add(curve, (struct fm_point){.x = (double)stripe, .y = ns, .low = ns, .high = ns});
-        const double drop = log(before / ns);
-        if (drop > steepest) {
-            second = steepest;
-            steepest = drop;
+        clearest = fmin(clearest, fabs(ns - middle) / (middle - hit));
+        if (ns < middle) {
             level->line = stripe;
-        } else if (drop > second) {
-            second = drop;
-        }
-        if (ns < middle)
             break;
+        }
         /* Stripes that touch each line just once miss more often than the walk, where its units
            were shorter than the line. */
-        before = ns;
         miss = fmax(miss, ns);
     }
-    /* Half the way from miss to hit is the least that decides anything. */
-    if (steepest < 0.5 * log(miss / hit) - second)
-        level->line = 0;
-    const double clearest = steepest > 0 ? 1 - second / steepest : 0;
-    level->line_certainty = clearest > 1 ? 1 : clearest;
+    level->line_certainty = clearest;
     return true;
 }

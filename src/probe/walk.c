@@ -11,8 +11,6 @@
 #define PAGES_IN_ANY_TLB 2
 /* How far to both sides of a footprint the walk must be flat to be called so. */
 #define AROUND 1.4
-/* How many times a companion must fit the level that serves it. */
-#define ROOM 4
 /* Changes of latency, as logarithms, that make no difference, and that make a companion useless. */
 #define ALIKE 0.05
 #define TOO_STEEP 0.25
@@ -132,18 +130,29 @@ struct companion {
     double steepness; /* how much the caches' answer changes around there; INFINITY: not known */
 };
 
+/* How much the walk changes from below a footprint to above another. */
+static double change(const struct fm_walk *walk, double from, double to)
+{
+    return fabs(log(fm_walk_at(walk, to) / fm_walk_at(walk, from / AROUND)));
+}
+
 static struct companion companion_of(const struct fm_walk *walk, size_t pages, size_t page,
                                      size_t units, double known)
 {
+    /* Units that stand apart crowd some sets, so a level should have room to spare for them; the
+       less it has, the less they are worth. */
+    static const double room[] = {4, 2, AROUND}, penalty[] = {0, 0.05, 0.1};
     const double few = (double)(pages * units * walk->unit);
-    const double longest = (double)walk->longest_line / (double)walk->unit;
     const double apart = (double)(page / units) / (double)walk->unit;
-    struct companion companion = {units, few, few * fmax(1, fmin(apart, longest)), INFINITY};
-    /* Units that stand apart may crowd some sets: only a level with room to spare holds them. */
-    const double above = fmax(companion.to * AROUND, companion.from * ROOM);
-    if (above <= known)
-        companion.steepness =
-            fabs(log(fm_walk_at(walk, above) / fm_walk_at(walk, companion.from / AROUND)));
+    const double longest = (double)walk->longest_line / (double)walk->unit;
+    const double longer = few * AROUND <= walk->sure_to ? 1 : fmax(1, fmin(apart, longest));
+    struct companion companion = {units, few, few * longer, INFINITY};
+    for (size_t i = 0; i < sizeof room / sizeof room[0]; i++) {
+        const double above = fmax(companion.to * AROUND, few * room[i]);
+        if (above <= known)
+            companion.steepness =
+                fmin(companion.steepness, change(walk, few, above) + penalty[i]);
+    }
     return companion;
 }
 
@@ -275,6 +284,5 @@ bool fm_walk_settle(struct fm_lab *lab, struct fm_error *err)
             !fit_shares(lab, i + 1, err))
             return false;
     }
-    walk->settled = true;
     return true;
 }

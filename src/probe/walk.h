@@ -28,7 +28,8 @@ struct fm_walk_point {
 
 struct fm_walk {
     size_t unit;
-    size_t longest_line; /* no line of any level is longer, as far as is known */
+    double sure_to;      /* up to this footprint no level's line is longer than the unit … */
+    size_t longest_line; /* … and beyond it none is longer than this */
     bool settled;        /* the TLB's share is known all along the walk */
     struct fm_walk_point points[FM_WALK_POINTS]; /* ascending */
     size_t count;

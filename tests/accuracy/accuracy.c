@@ -1,0 +1,288 @@
+/* How often the survey is right, wrong or undecided on random simulated machines. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/units.h"
+#include "machine/simulated/simulated.h"
+#include "random_machine.h"
+#include "survey/survey.h"
+#include "truth.h"
+
+enum property { L1_CAPACITY, L1_LINE, L1_WAYS, CAPACITY, LINE, LATENCY, MEMORY, PROPERTIES };
+
+static const char *const names[PROPERTIES] = {
+    [L1_CAPACITY] = "l1d.capacity",   [L1_LINE] = "l1d.line",
+    [L1_WAYS] = "l1d.ways",           [CAPACITY] = "outer capacity",
+    [LINE] = "outer line",            [LATENCY] = "latency_cycles",
+    [MEMORY] = "memory.latency_cycles",
+};
+
+struct tally {
+    unsigned right, wrong, undetermined, inside, intervals;
+};
+
+struct figures {
+    struct tally of[PROPERTIES];
+    unsigned machines, failed;
+};
+
+struct plan {
+    unsigned machines, first, jobs;
+    uint64_t seed;
+    bool noise, show, check;
+};
+
+/* How far a value may be from the truth and still be right. */
+static double tolerance(enum property property, bool noise, double truth)
+{
+    switch (property) {
+    case CAPACITY:
+        return (noise ? 0.10 : 0.02) * truth;
+    case L1_CAPACITY:
+        return 0;
+    case LATENCY:
+    case MEMORY:
+        return noise ? fmax(1, 0.05 * truth) : 1;
+    default:
+        return 0;
+    }
+}
+
+static void judge(struct figures *figures, const struct plan *plan, unsigned index,
+                  enum property property, const struct fm_result *result, const char *name,
+                  double truth, double slack)
+{
+    struct tally *tally = &figures->of[property];
+    const struct fm_finding *finding = fm_result_find(result, name);
+    if (!finding || finding->status != FM_MEASURED) {
+        tally->undetermined++;
+        if (plan->show)
+            fprintf(stderr, "machine %u: %s undetermined, truth %g: %s\n", index, name, truth,
+                    finding ? finding->note : "not found");
+        return;
+    }
+    const double value = finding->value.kind == FM_VALUE_TEXT ? 0 : finding->value.number;
+    const bool right = fabs(value - truth) <= slack;
+    if (right)
+        tally->right++;
+    else
+        tally->wrong++;
+    if (!right && plan->show)
+        fprintf(stderr, "machine %u: %s is %g, truth %g, interval %g..%g\n", index, name, value,
+                truth, finding->low.number, finding->high.number);
+    if (finding->low.kind == FM_VALUE_NUMBER) {
+        tally->intervals++;
+        tally->inside += finding->low.number <= truth && truth <= finding->high.number;
+    }
+}
+
+static void judge_machine(struct figures *figures, const struct plan *plan, unsigned index,
+                          const struct fm_description *machine, const struct fm_result *result)
+{
+    char name[FM_PROPERTY_TEXT];
+    const bool noise = plan->noise;
+    const struct fm_cache_description *first = &machine->caches[0];
+    const double lines = (double)first->capacity / first->line;
+    judge(figures, plan, index, L1_CAPACITY, result, "l1d.capacity", (double)first->capacity, 0);
+    judge(figures, plan, index, L1_LINE, result, "l1d.line", first->line, 0);
+    judge(figures, plan, index, L1_WAYS, result, "l1d.ways", first->ways == lines ? 0 : first->ways,
+          0);
+    for (unsigned i = 0; i < machine->cache_count; i++) {
+        const struct fm_cache_description *cache = &machine->caches[i];
+        snprintf(name, sizeof name, "%s.latency_cycles", cache->name);
+        judge(figures, plan, index, LATENCY, result, name, cache->latency,
+              tolerance(LATENCY, noise, cache->latency));
+        if (i == 0)
+            continue;
+        struct fm_error err;
+        double truth;
+        if (!fm_true_capacity(machine, i, &truth, &err)) {
+            fprintf(stderr, "machine %u: %s\n", index, err.text);
+            continue;
+        }
+        snprintf(name, sizeof name, "%s.capacity", cache->name);
+        judge(figures, plan, index, CAPACITY, result, name, truth,
+              tolerance(CAPACITY, noise, truth));
+        snprintf(name, sizeof name, "%s.line", cache->name);
+        judge(figures, plan, index, LINE, result, name, cache->line, 0);
+    }
+    judge(figures, plan, index, MEMORY, result, "memory.latency_cycles", machine->memory_latency,
+          tolerance(MEMORY, noise, machine->memory_latency));
+}
+
+static void print_machine(unsigned index, const struct fm_description *machine)
+{
+    static const char *const policies[] = {"lru", "tree-plru", "bit-plru", "fifo", "random", "srrip"};
+    static const char *const indices[] = {"virtual", "physical", "hashed"};
+    static const char *const inclusions[] = {"none", "inclusive", "exclusive"};
+    fprintf(stderr, "machine %u: page %llu, memory %g, walk %g\n", index,
+            (unsigned long long)machine->page_size, machine->memory_latency, machine->walk_latency);
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        const struct fm_cache_description *c = &machine->caches[i];
+        fprintf(stderr, "  %s %llu line %u ways %u latency %g %s %s %s\n", c->name,
+                (unsigned long long)c->capacity, c->line, c->ways, c->latency,
+                policies[c->replacement], indices[c->index], inclusions[c->inclusion]);
+    }
+    for (size_t i = 0; i < machine->tlb_count; i++)
+        fprintf(stderr, "  %s %u entries %u ways latency %g\n", machine->tlbs[i].name,
+                machine->tlbs[i].entries, machine->tlbs[i].ways, machine->tlbs[i].latency);
+}
+
+static void survey_one(struct figures *figures, const struct plan *plan, unsigned index)
+{
+    struct fm_description machine;
+    struct fm_error err;
+    struct fm_result result;
+    const struct fm_survey_options options = {.effort = FM_NORMAL, .seed = plan->seed + index};
+    fm_random_machine(plan->seed, index, plan->noise, &machine);
+    if (plan->show)
+        print_machine(index, &machine);
+    fm_result_init(&result);
+    struct fm_machine *simulated = fm_simulated_open(&machine, plan->seed + index, &err);
+    figures->machines++;
+    if (simulated && fm_survey(simulated, NULL, &options, &result, &err)) {
+        judge_machine(figures, plan, index, &machine, &result);
+    } else {
+        figures->failed++;
+        fprintf(stderr, "machine %u: %s\n", index, err.text);
+    }
+    if (simulated)
+        simulated->ops->close(simulated);
+    fm_result_free(&result);
+}
+
+/* Each job takes every jobs-th machine in a process of its own and sends its figures back. */
+static bool start_job(const struct plan *plan, unsigned job, int *from)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return false;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct figures figures = {0};
+        for (unsigned i = job; i < plan->machines; i += plan->jobs)
+            survey_one(&figures, plan, plan->first + i);
+        const bool sent = write(ends[1], &figures, sizeof figures) == (ssize_t)sizeof figures;
+        _exit(sent ? 0 : 1);
+    }
+    close(ends[1]);
+    *from = ends[0];
+    return child > 0;
+}
+
+static void add(struct figures *sum, const struct figures *more)
+{
+    sum->machines += more->machines;
+    sum->failed += more->failed;
+    for (int p = 0; p < PROPERTIES; p++) {
+        sum->of[p].right += more->of[p].right;
+        sum->of[p].wrong += more->of[p].wrong;
+        sum->of[p].undetermined += more->of[p].undetermined;
+        sum->of[p].inside += more->of[p].inside;
+        sum->of[p].intervals += more->of[p].intervals;
+    }
+}
+
+static bool survey_all(const struct plan *plan, struct figures *sum)
+{
+    int from[16];
+    for (unsigned job = 0; job < plan->jobs; job++)
+        if (!start_job(plan, job, &from[job]))
+            return false;
+    bool good = true;
+    for (unsigned job = 0; job < plan->jobs; job++) {
+        struct figures figures;
+        good &= read(from[job], &figures, sizeof figures) == (ssize_t)sizeof figures;
+        if (good)
+            add(sum, &figures);
+        close(from[job]);
+        wait(NULL);
+    }
+    return good;
+}
+
+static void print(const struct plan *plan, const struct figures *figures)
+{
+    printf("%u random machines, seed %llu, %s\n", figures->machines, (unsigned long long)plan->seed,
+           plan->noise ? "noise and scattered pages" : "no noise, contiguous pages");
+    printf("%-22s %6s %9s %7s %13s %16s\n", "property", "cases", "right", "wrong", "undetermined",
+           "truth in interval");
+    for (int p = 0; p < PROPERTIES; p++) {
+        const struct tally *t = &figures->of[p];
+        const double all = fmax(1, t->right + t->wrong + t->undetermined);
+        printf("%-22s %6.0f %8.1f%% %6.1f%% %12.1f%% %15.1f%%\n", names[p], all,
+               100 * t->right / all, 100 * t->wrong / all, 100 * t->undetermined / all,
+               100 * t->inside / fmax(1, t->intervals));
+    }
+}
+
+/* The bounds that must hold, with room for the luck of a small sample. */
+static bool within_bounds(const struct plan *plan, const struct figures *figures)
+{
+    bool good = figures->failed == 0;
+    for (int p = 0; p < PROPERTIES; p++) {
+        const struct tally *t = &figures->of[p];
+        const double all = fmax(1, t->right + t->wrong + t->undetermined);
+        const double luck = 1.0 / all;
+        good &= t->wrong / all <= 0.01 + luck;
+        if (!plan->noise)
+            good &= t->right / all >= 0.97 - luck;
+        else
+            good &= t->right / all >= (p <= L1_WAYS ? 0.97 : 0.93) - luck;
+    }
+    return good;
+}
+
+static bool number(const char *text, uint64_t *value)
+{
+    return text && fm_parse_count(text, value);
+}
+
+int main(int argc, char **argv)
+{
+    struct plan plan = {.machines = 500, .seed = 1, .jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
+    bool quiet_only = false, noise_only = false;
+    for (int i = 1; i < argc; i++) {
+        uint64_t value;
+        if (strcmp(argv[i], "--show") == 0)
+            plan.show = true;
+        else if (strcmp(argv[i], "--check") == 0)
+            plan.check = true;
+        else if (strcmp(argv[i], "--quiet-only") == 0)
+            quiet_only = true;
+        else if (strcmp(argv[i], "--noise-only") == 0)
+            noise_only = true;
+        else if (strcmp(argv[i], "--machines") == 0 && number(argv[i + 1], &value) && ++i)
+            plan.machines = (unsigned)value;
+        else if (strcmp(argv[i], "--first") == 0 && number(argv[i + 1], &value) && ++i)
+            plan.first = (unsigned)value;
+        else if (strcmp(argv[i], "--seed") == 0 && number(argv[i + 1], &value) && ++i)
+            plan.seed = value;
+        else {
+            fprintf(stderr, "accuracy: what is '%s'? [--machines N] [--first N] [--seed N] "
+                            "[--quiet-only|--noise-only] [--show] [--check]\n", argv[i]);
+            return 2;
+        }
+    }
+    if (plan.jobs > 16)
+        plan.jobs = 16;
+    bool good = true;
+    for (int noise = 0; noise < 2; noise++) {
+        if ((noise && quiet_only) || (!noise && noise_only))
+            continue;
+        struct figures figures = {0};
+        plan.noise = noise;
+        if (!survey_all(&plan, &figures)) {
+            fprintf(stderr, "accuracy: a job failed\n");
+            return 1;
+        }
+        print(&plan, &figures);
+        good &= !plan.check || within_bounds(&plan, &figures);
+    }
+    return good ? 0 : 1;
+}
