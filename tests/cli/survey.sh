@@ -15,11 +15,11 @@ ok "l2.line is right" value l2.line 64
 ok "the claim stands beside it" json '.findings[] | select(.property == "l1d.capacity") |
     .claimed == 4096 and (.claimed_by | length > 0)'
 
-run survey --machine "$noisy" --seed 7 --format json
+run survey --machine "$noisy" --quick --seed 7 --format json
 cp out first
-run survey --machine "$noisy" --seed 7 --format json
+run survey --machine "$noisy" --quick --seed 7 --format json
 ok "the same seed gives the same output, bit for bit" cmp -s out first
-run survey --machine "$noisy" --seed 8 --format json
+run survey --machine "$noisy" --quick --seed 8 --format json
 ok "another seed takes other samples" sh -c '! cmp -s out first'
 
 run survey --machine "$noisy" --seed 7 --quick --record samples --format json
@@ -34,9 +34,9 @@ ok "replay says that it is one" json '.machine.kind == "recorded"'
 run survey --machine "$small" --only cycle --format json
 ok "--only leaves the other probes out" json '[.findings[].property] |
     index("cpu.cycle_time") != null and index("l1d.ways") == null'
-run survey --machine "$small" --meter sim --format json
+run survey --machine "$small" --quick --meter sim --format json
 ok "--meter sim" answered
-run survey --machine "$small" --method cooper-sandoval --format json
+run survey --machine "$small" --quick --method cooper-sandoval --format json
 ok "--method cooper-sandoval" answered
 run survey --machine "$small" --only levels --max-footprint 64
 ok "nothing determined is exit 1" [ "$code" = 1 -a -s out -a ! -s err ]

@@ -101,8 +101,8 @@ static void write_csv(FILE *out, const struct fm_result *result)
 
 static void assert_has(const char *text, const char *piece)
 {
-    if (!strstr(text, piece))
-        fail_msg("no \"%s\" in:\n%s", piece, text);
+    if (!text || !strstr(text, piece))
+        fail_msg("no \"%s\" in:\n%s", piece, text ? text : "nothing");
 }
 
 static void assert_tame(const char *text, size_t width)
