@@ -20,7 +20,8 @@ bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *de
     const size_t slots = (size_t)cache->tags.sets * cache->tags.stride;
     cache->dirty = calloc(slots, sizeof *cache->dirty);
     cache->alias = calloc(slots, sizeof *cache->alias);
-    if (cache->dirty && cache->alias)
+    cache->visits = calloc(cache->tags.sets, sizeof *cache->visits);
+    if (cache->dirty && cache->alias && cache->visits)
         return true;
     fm_cache_close(cache);
     return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to simulate the cache %s", description->name);
@@ -31,19 +32,57 @@ void fm_cache_close(struct fm_cache *cache)
     fm_tags_close(&cache->tags);
     free(cache->dirty);
     free(cache->alias);
+    free(cache->visits);
     *cache = (struct fm_cache){0};
 }
 
-unsigned fm_cache_pass(struct fm_cache *cache, struct fm_address *batch, unsigned count)
+/* Compiled once for each kind of index, known or not as a power of two. */
+static inline __attribute__((always_inline)) void find_sets(struct fm_cache is, enum fm_index index,
+                                                            bool power,
+                                                            const struct fm_address *addresses,
+                                                            unsigned count, struct fm_batch *batch)
 {
-    uint32_t sets[FM_BATCH], tags[FM_BATCH];
-    uint8_t missed[FM_BATCH];
+    is.index = index;
+    is.tags.by_sets.magic = power ? 0 : is.tags.by_sets.magic;
     for (unsigned i = 0; i < count; i++) {
-        sets[i] = fm_cache_set(cache, batch[i]);
-        tags[i] = fm_cache_tag(cache, batch[i]);
+        batch->sets[i] = fm_cache_set(&is, addresses[i]);
+        batch->tags[i] = fm_cache_tag(&is, addresses[i]);
     }
-    const unsigned misses = fm_tags_pass(&cache->tags, sets, tags, count, missed);
+}
+
+void fm_cache_aim(const struct fm_cache *cache, const struct fm_address *addresses, unsigned count,
+                  struct fm_batch *batch, bool fetch)
+{
+    const struct fm_cache is = *cache; /* in registers: no store can change it */
+    const bool power = is.tags.by_sets.magic == 0;
+    if (power && is.index == FM_INDEX_VIRTUAL)
+        find_sets(is, FM_INDEX_VIRTUAL, true, addresses, count, batch);
+    else if (power && is.index == FM_INDEX_PHYSICAL)
+        find_sets(is, FM_INDEX_PHYSICAL, true, addresses, count, batch);
+    else
+        find_sets(is, is.index, false, addresses, count, batch);
+    if (!fetch || (size_t)is.tags.sets * is.tags.stride <= FM_LARGE)
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        __builtin_prefetch(is.tags.tag + (size_t)batch->sets[i] * is.tags.stride);
+        __builtin_prefetch(is.tags.state + (size_t)batch->sets[i] * is.tags.words);
+    }
+    if (!is.tied || !is.named)
+        return;
+    for (unsigned i = 0; i < count; i++)
+        __builtin_prefetch(is.alias + (size_t)batch->sets[i] * is.tags.stride);
+}
+
+unsigned fm_cache_pass(struct fm_cache *cache, struct fm_address *addresses, unsigned count)
+{
+    struct fm_batch batch;
+    struct fm_missed missed[FM_BATCH];
+    fm_cache_aim(cache, addresses, count, &batch, true);
+    const unsigned misses = fm_tags_pass(&cache->tags, &batch, count, missed);
     for (unsigned i = 0; i < misses; i++)
-        batch[i] = batch[missed[i]];
+        addresses[i] = addresses[missed[i].number];
+    if (cache->tied && cache->named)
+        for (unsigned i = 0; i < misses; i++)
+            fm_cache_name(cache, missed[i].slot, addresses[i]);
     return misses;
 }

@@ -30,44 +30,46 @@ struct fm_cache {
     bool write_back;     /* otherwise writes pass through */
     bool write_allocate; /* a missed store brings the line in */
     bool tied;           /* what it evicts matters to another level even when clean */
+    bool named;          /* and must be known by its virtual address too */
 
     uint8_t *dirty;       /* by slot */
     uint64_t dirty_count; /* how many are, so that machines that only read pay nothing */
-    uint32_t *alias;      /* by slot, virtual line; kept where tied or dirty */
+    uint32_t *alias;      /* by slot, virtual line; kept where named, and tied or dirty */
+    uint32_t *visits;     /* by set, of an inclusive cache: the last batch that came there */
+    uint32_t visit;
 };
 
 bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *description,
                    uint64_t seed, struct fm_error *err);
 void fm_cache_close(struct fm_cache *cache);
 
-/* Hits or replaces a batch of addresses, one after another. Those that were not there are moved to
-   the front; returns how many. Only where no other level cares about what is replaced. */
-unsigned fm_cache_pass(struct fm_cache *cache, struct fm_address *batch, unsigned count);
+/* Finds the sets and tags of a batch of addresses, and when asked to fetches what will be searched
+   for them: the tags of an outer level do not fit this computer's own inner caches. */
+void fm_cache_aim(const struct fm_cache *cache, const struct fm_address *addresses, unsigned count,
+                  struct fm_batch *batch, bool fetch);
+
+/* Hits or replaces a batch, one after another. The addresses that were not there are moved to the
+   front; returns how many. Only where no other level cares about what is replaced. */
+unsigned fm_cache_pass(struct fm_cache *cache, struct fm_address *addresses, unsigned count);
 
 static inline uint32_t fm_cache_tag(const struct fm_cache *cache, struct fm_address at)
 {
     return (uint32_t)(at.physical >> cache->shift);
 }
 
-static inline uint32_t fm_cache_set_by(const struct fm_cache *cache, enum fm_index index,
-                                       struct fm_address at)
+static inline uint32_t fm_cache_set(const struct fm_cache *cache, struct fm_address at)
 {
     const struct fm_divisor by = cache->tags.by_sets;
-    if (index == FM_INDEX_VIRTUAL)
+    if (cache->index == FM_INDEX_VIRTUAL)
         return fm_remainder(by, (uint32_t)(at.virtual >> cache->shift));
     const uint32_t line = fm_cache_tag(cache, at);
     uint32_t set = fm_remainder(by, line);
-    if (index == FM_INDEX_HASHED) {
+    if (cache->index == FM_INDEX_HASHED) {
         const uint64_t hash = (fm_quotient(by, line) * 0x9e3779b97f4a7c15u) >> 32;
         set += (uint32_t)(hash * by.number >> 32);
         set -= set >= by.number ? by.number : 0;
     }
     return set;
-}
-
-static inline uint32_t fm_cache_set(const struct fm_cache *cache, struct fm_address at)
-{
-    return fm_cache_set_by(cache, cache->index, at);
 }
 
 /* The slot that holds the address, or FM_NO_SLOT; changes nothing. */
@@ -76,29 +78,19 @@ static inline size_t fm_cache_find(const struct fm_cache *cache, struct fm_addre
     return fm_tags_find(&cache->tags, fm_cache_set(cache, at), fm_cache_tag(cache, at));
 }
 
-/* Whether the address is in the cache; if it is, it has been used. *set is where it belongs. */
-static inline bool fm_cache_use(struct fm_cache *cache, struct fm_address at, uint32_t *set)
-{
-    *set = fm_cache_set(cache, at);
-    const size_t slot = fm_tags_find(&cache->tags, *set, fm_cache_tag(cache, at));
-    if (slot == FM_NO_SLOT)
-        return false;
-    fm_tags_hit(&cache->tags, *set, slot);
-    return true;
-}
-
-/* The first byte of the line in a slot that held `tag`; the virtual half only where tied or
-   dirty. */
+/* The first byte of the line in a slot that held `tag`. The virtual half holds only for a tied or
+   dirty line that is named. */
 static inline struct fm_address fm_cache_line(const struct fm_cache *cache, size_t slot,
                                               uint32_t tag)
 {
-    return (struct fm_address){(uint64_t)cache->alias[slot] << cache->shift,
-                               (uint64_t)tag << cache->shift};
+    const uint32_t alias = cache->named ? cache->alias[slot] : 0;
+    return (struct fm_address){(uint64_t)alias << cache->shift, (uint64_t)tag << cache->shift};
 }
 
 static inline void fm_cache_name(struct fm_cache *cache, size_t slot, struct fm_address at)
 {
-    cache->alias[slot] = (uint32_t)(at.virtual >> cache->shift);
+    if (cache->named)
+        cache->alias[slot] = (uint32_t)(at.virtual >> cache->shift);
 }
 
 static inline void fm_cache_soil(struct fm_cache *cache, size_t slot, struct fm_address at)

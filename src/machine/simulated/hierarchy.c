@@ -42,15 +42,34 @@ static bool possible(const struct fm_cache_description *cache, uint32_t inner_li
     return true;
 }
 
-static void tie(struct fm_hierarchy *hierarchy)
+static uint64_t smallest_page(const struct fm_description *description)
 {
+    uint64_t smallest = description->page_size;
+    for (size_t i = 0; i < description->tlb_count; i++)
+        for (size_t j = 0; j < description->tlbs[i].page_size_count; j++)
+            if (description->tlbs[i].page_sizes[j] < smallest)
+                smallest = description->tlbs[i].page_sizes[j];
+    return smallest;
+}
+
+static void tie(struct fm_hierarchy *hierarchy, uint64_t page)
+{
+    bool named = false;
     hierarchy->caches[0].exclusive = false;
     for (unsigned i = 0; i < hierarchy->count; i++) {
         struct fm_cache *cache = &hierarchy->caches[i];
         const bool feeds = i + 1 < hierarchy->count && cache[1].exclusive;
         cache->tied = cache->inclusive || feeds;
-        hierarchy->tied |= cache->tied;
+        hierarchy->inclusive |= cache->inclusive && i > 0;
+        hierarchy->exclusive |= cache->exclusive;
+        /* An index inside the page is the same in both addresses. */
+        if (page % ((uint64_t)cache->tags.sets << cache->shift) == 0 &&
+            cache->index == FM_INDEX_VIRTUAL)
+            cache->index = FM_INDEX_PHYSICAL;
+        named |= cache->index == FM_INDEX_VIRTUAL;
     }
+    for (unsigned i = 0; i < hierarchy->count; i++)
+        hierarchy->caches[i].named = named;
 }
 
 bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_description *description,
@@ -73,7 +92,7 @@ bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_descripti
     }
     if (hierarchy->count == 0)
         return fm_fail(err, FM_ERR_USAGE, "no data cache at level 1");
-    tie(hierarchy);
+    tie(hierarchy, smallest_page(description));
     return true;
 }
 
@@ -138,6 +157,17 @@ static bool part_with(struct fm_hierarchy *hierarchy, unsigned level, size_t slo
     return (cache->inclusive && expel(hierarchy, level, line)) || dirty;
 }
 
+/* Whether the line is in the set; if it is, it has been used. */
+static inline __attribute__((always_inline)) bool use(struct fm_cache *cache, uint32_t set,
+                                                      uint32_t tag)
+{
+    const size_t slot = fm_tags_find(&cache->tags, set, tag);
+    if (slot == FM_NO_SLOT)
+        return false;
+    fm_tags_hit(&cache->tags, set, slot);
+    return true;
+}
+
 static void evict(struct fm_hierarchy *hierarchy, unsigned level, size_t slot, uint32_t tag);
 
 /* Puts a line into a set of a level that does not hold it. */
@@ -161,9 +191,9 @@ static void take_in(struct fm_hierarchy *hierarchy, unsigned level, struct fm_ad
                     bool dirty)
 {
     struct fm_cache *cache = &hierarchy->caches[level];
-    uint32_t set;
+    const uint32_t set = fm_cache_set(cache, at);
     hierarchy->writebacks += dirty;
-    if (!fm_cache_use(cache, at, &set))
+    if (!use(cache, set, fm_cache_tag(cache, at)))
         insert(hierarchy, level, set, at, dirty);
     else if (dirty)
         write_from(hierarchy, level, at);
@@ -215,34 +245,30 @@ static bool move_out(struct fm_hierarchy *hierarchy, unsigned served, unsigned f
     return false;
 }
 
-unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at, unsigned search,
-                            unsigned fill, bool store)
+unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at,
+                            const uint32_t *sets, unsigned search, unsigned fill, bool store)
 {
-    uint32_t sets[FM_CACHE_LEVELS];
-    unsigned served = search;
-    for (unsigned i = fill; i < search; i++)
-        sets[i] = fm_cache_set(&hierarchy->caches[i], at);
-    while (served < hierarchy->count &&
-           !fm_cache_use(&hierarchy->caches[served], at, &sets[served]))
-        served++;
+    struct fm_cache *const end = &hierarchy->caches[hierarchy->count];
+    struct fm_cache *cache = &hierarchy->caches[search];
+    sets += search;
+    while (cache < end && !use(cache, *sets, fm_cache_tag(cache, at))) {
+        cache++;
+        sets++;
+    }
+    const unsigned served = (unsigned)(cache - hierarchy->caches);
     bool dirty = false;
-    if (served < hierarchy->count && hierarchy->caches[served].exclusive)
+    if (cache < end && cache->exclusive)
         dirty = move_out(hierarchy, served, fill, at, store);
-    for (unsigned i = served; i-- > fill;) {
-        if (!fills(&hierarchy->caches[i], store))
+    for (unsigned level = served; level > fill;) {
+        cache--;
+        sets--;
+        level--;
+        if (!fills(cache, store))
             continue;
-        insert(hierarchy, i, sets[i], at, dirty);
+        insert(hierarchy, level, *sets, at, dirty);
         dirty = false;
     }
     return served;
-}
-
-bool fm_hierarchy_is_plain(const struct fm_hierarchy *hierarchy)
-{
-    bool dirty = false;
-    for (unsigned i = 0; i < hierarchy->count; i++)
-        dirty |= hierarchy->caches[i].dirty_count != 0;
-    return !hierarchy->tied && !dirty;
 }
 
 void fm_hierarchy_flush(struct fm_hierarchy *hierarchy, struct fm_address at)

@@ -27,7 +27,8 @@
 struct fm_hierarchy {
     struct fm_cache caches[FM_CACHE_LEVELS];
     unsigned count;
-    bool tied; /* some level is */
+    bool inclusive; /* some level beyond the first is */
+    bool exclusive;
     uint64_t writebacks;
 };
 
@@ -38,14 +39,21 @@ bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_descripti
 void fm_hierarchy_close(struct fm_hierarchy *hierarchy);
 
 /* Looks for the line in the levels from `search` on, which is the first that may hold it, and
-   brings it into those from `fill` on that missed. Returns the level that served it, counted from
-   0; the number of levels stands for memory. */
-unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at, unsigned search,
-                            unsigned fill, bool store);
+   brings it into those from `fill` on that missed; sets has the line's set at each level from
+   `fill` on. Returns the level that served it, counted from 0; the number of levels stands for
+   memory. */
+unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at,
+                            const uint32_t *sets, unsigned search, unsigned fill, bool store);
 
-/* Whether at present no level cares about what another evicts: none is inclusive or exclusive, and
-   nothing is dirty. */
-bool fm_hierarchy_is_plain(const struct fm_hierarchy *hierarchy);
+/* Whether at present lines come only from outside and nothing has to be written back: no level is
+   exclusive, and nothing is dirty. */
+bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy);
+
+/* Of a layered hierarchy: how many of these loads, counted from the first, surely make no level
+   evict what another holds or a later one wants. All of them can then pass one level before any
+   goes on to the next, without a change to what happens. */
+unsigned fm_hierarchy_independent(struct fm_hierarchy *hierarchy,
+                                  const struct fm_address *addresses, unsigned count);
 
 /* The second half of a store. */
 void fm_hierarchy_write(struct fm_hierarchy *hierarchy, struct fm_address at);

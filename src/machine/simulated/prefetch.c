@@ -1,13 +1,11 @@
 #include "machine/simulated/prefetch.h"
 
-#include <string.h>
-
 #define CONFIRMATIONS 2u
 #define AHEAD         2
 #define REGION_MISSES 3u
 
-void fm_prefetcher_open(struct fm_prefetcher *prefetcher, const struct fm_description *description,
-                        struct fm_hierarchy *hierarchy)
+bool fm_prefetcher_open(struct fm_prefetcher *prefetcher, const struct fm_description *description,
+                        struct fm_hierarchy *hierarchy, struct fm_error *err)
 {
     *prefetcher = (struct fm_prefetcher){
         .hierarchy = hierarchy,
@@ -21,15 +19,36 @@ void fm_prefetcher_open(struct fm_prefetcher *prefetcher, const struct fm_descri
     for (unsigned i = 0; i < hierarchy->count; i++)
         if (!hierarchy->caches[i].exclusive)
             prefetcher->pair_level = i;
-    fm_prefetcher_forget(prefetcher);
+    return fm_tags_open(&prefetcher->stream_pages, FM_STREAMS, FM_STREAMS, FM_REPLACE_LRU, 0,
+                        err) &&
+           fm_tags_open(&prefetcher->region_pages, FM_REGIONS, FM_REGIONS, FM_REPLACE_LRU, 0, err);
+}
+
+void fm_prefetcher_close(struct fm_prefetcher *prefetcher)
+{
+    fm_tags_close(&prefetcher->stream_pages);
+    fm_tags_close(&prefetcher->region_pages);
 }
 
 void fm_prefetcher_forget(struct fm_prefetcher *prefetcher)
 {
-    for (unsigned i = 0; i < FM_STREAMS; i++)
-        prefetcher->streams[i] = (struct fm_stream){.page = UINT64_MAX};
-    for (unsigned i = 0; i < FM_REGIONS; i++)
-        prefetcher->regions[i] = (struct fm_region){.page = UINT64_MAX};
+    fm_tags_clear(&prefetcher->stream_pages);
+    fm_tags_clear(&prefetcher->region_pages);
+}
+
+/* The page's slot in a table of pages, where it is now the one used last; *new if it was not
+   there. */
+static size_t page_slot(const struct fm_prefetcher *prefetcher, struct fm_tags *pages,
+                        struct fm_address at, bool *new)
+{
+    const uint32_t page = (uint32_t)(at.virtual >> prefetcher->page_shift);
+    const size_t slot = fm_tags_find(pages, 0, page);
+    uint32_t old;
+    *new = slot == FM_NO_SLOT;
+    if (*new)
+        return fm_tags_replace(pages, 0, page, &old);
+    fm_tags_hit(pages, 0, slot);
+    return slot;
 }
 
 /* Brings the line into the levels from `fill` on; whether it came from memory. */
@@ -38,8 +57,11 @@ static bool bring(struct fm_prefetcher *prefetcher, struct fm_address at, unsign
     struct fm_hierarchy *hierarchy = prefetcher->hierarchy;
     if (fm_cache_find(&hierarchy->caches[fill], at) != FM_NO_SLOT)
         return false;
+    uint32_t sets[FM_CACHE_LEVELS];
+    for (unsigned level = fill; level < hierarchy->count; level++)
+        sets[level] = fm_cache_set(&hierarchy->caches[level], at);
     prefetcher->prefetched++;
-    return fm_hierarchy_fetch(hierarchy, at, fill + 1, fill, false) == hierarchy->count;
+    return fm_hierarchy_fetch(hierarchy, at, sets, fill + 1, fill, false) == hierarchy->count;
 }
 
 static void bring_pair(struct fm_prefetcher *prefetcher, struct fm_address at)
@@ -64,25 +86,15 @@ static void bring_near(struct fm_prefetcher *prefetcher, struct fm_address at, i
         bring_pair(prefetcher, near);
 }
 
-static struct fm_stream *stream_of(struct fm_prefetcher *prefetcher, uint64_t page, uint64_t line)
-{
-    struct fm_stream *streams = prefetcher->streams;
-    unsigned i = 0;
-    while (i < FM_STREAMS - 1 && streams[i].page != page)
-        i++;
-    struct fm_stream stream = streams[i];
-    if (stream.page != page)
-        stream = (struct fm_stream){.page = page, .line = line};
-    memmove(streams + 1, streams, i * sizeof *streams);
-    streams[0] = stream;
-    return streams;
-}
-
 static void follow_stride(struct fm_prefetcher *prefetcher, struct fm_address at)
 {
     const uint32_t shift = prefetcher->hierarchy->caches[0].shift;
     const uint64_t line = at.virtual >> shift;
-    struct fm_stream *stream = stream_of(prefetcher, at.virtual >> prefetcher->page_shift, line);
+    bool new;
+    struct fm_stream *stream =
+        &prefetcher->streams[page_slot(prefetcher, &prefetcher->stream_pages, at, &new)];
+    if (new)
+        *stream = (struct fm_stream){.line = line};
     if (stream->line == line)
         return;
     const int64_t step = (int64_t)(line - stream->line);
@@ -100,27 +112,17 @@ static void follow_stride(struct fm_prefetcher *prefetcher, struct fm_address at
         bring_near(prefetcher, at, i * step * ((int64_t)1 << shift), 0);
 }
 
-static struct fm_region *region_of(struct fm_prefetcher *prefetcher, uint64_t page)
-{
-    struct fm_region *regions = prefetcher->regions;
-    unsigned i = 0;
-    while (i < FM_REGIONS - 1 && regions[i].page != page)
-        i++;
-    struct fm_region region = regions[i];
-    if (region.page != page)
-        region = (struct fm_region){.page = page};
-    memmove(regions + 1, regions, i * sizeof *regions);
-    regions[0] = region;
-    return regions;
-}
-
 static void bring_region(struct fm_prefetcher *prefetcher, struct fm_address at)
 {
     const unsigned level = prefetcher->region_level;
     if (level == prefetcher->hierarchy->count)
         return;
-    struct fm_region *region = region_of(prefetcher, at.virtual >> prefetcher->page_shift);
-    if (region->misses == REGION_MISSES || ++region->misses < REGION_MISSES)
+    bool new;
+    unsigned *misses =
+        &prefetcher->region_misses[page_slot(prefetcher, &prefetcher->region_pages, at, &new)];
+    if (new)
+        *misses = 0;
+    if (*misses == REGION_MISSES || ++*misses < REGION_MISSES)
         return;
     const int64_t line = (int64_t)1 << prefetcher->hierarchy->caches[level].shift;
     const int64_t page = (int64_t)1 << prefetcher->page_shift;

@@ -17,35 +17,33 @@
 
 #include "core/description.h"
 #include "machine/simulated/hierarchy.h"
+#include "machine/simulated/tags.h"
 
 #define FM_STREAMS 16u
 #define FM_REGIONS 32u
 
 struct fm_stream {
-    uint64_t page;
     uint64_t line;
     int64_t step;
     unsigned confirmed;
-};
-
-struct fm_region {
-    uint64_t page;
-    unsigned misses;
 };
 
 struct fm_prefetcher {
     struct fm_hierarchy *hierarchy;
     unsigned kinds; /* bits of enum fm_prefetch */
     uint32_t page_shift;
-    unsigned pair_level;   /* filled by adjacent-line */
-    unsigned region_level; /* innermost filled by region; the number of levels: none */
-    struct fm_stream streams[FM_STREAMS]; /* the one used last first */
-    struct fm_region regions[FM_REGIONS];
+    unsigned pair_level;         /* filled by adjacent-line */
+    unsigned region_level;       /* innermost filled by region; the number of levels: none */
+    struct fm_tags stream_pages; /* one set, its slots being those of streams */
+    struct fm_stream streams[FM_STREAMS];
+    struct fm_tags region_pages;
+    unsigned region_misses[FM_REGIONS];
     uint64_t prefetched;
 };
 
-void fm_prefetcher_open(struct fm_prefetcher *prefetcher, const struct fm_description *description,
-                        struct fm_hierarchy *hierarchy);
+bool fm_prefetcher_open(struct fm_prefetcher *prefetcher, const struct fm_description *description,
+                        struct fm_hierarchy *hierarchy, struct fm_error *err);
+void fm_prefetcher_close(struct fm_prefetcher *prefetcher);
 
 /* Forgets the pages: their addresses now mean others. */
 void fm_prefetcher_forget(struct fm_prefetcher *prefetcher);

@@ -6,9 +6,6 @@
 /* Up to so many ways a search by vector compares beats the hash table (bench/simulator.c). */
 #define SEARCHED_WAYS 32u
 
-/* Tags in this computer's own first-level cache, roughly. */
-#define LARGE 8192u
-
 #define LANES      4u
 #define CACHE_LINE 64u
 
@@ -38,7 +35,8 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
     tags->words = (uint32_t)tags->policy->words(ways);
     tags->by_sets = fm_divisor_of(tags->sets);
     tags->promotes = replacement == FM_REPLACE_LRU;
-    tags->packed = ways <= FM_ORDER_PACKED && (tags->promotes || replacement == FM_REPLACE_FIFO);
+    tags->ordered = tags->promotes || replacement == FM_REPLACE_FIFO;
+    tags->packed = tags->ordered && ways <= FM_ORDER_PACKED;
     tags->order_shift = tags->packed ? 4 * (ways - 1) : 0;
     tags->order_mask = tags->packed ? UINT64_MAX >> (4 * (FM_ORDER_PACKED - ways)) : 0;
     tags->tag = allocate(slots(tags) * sizeof *tags->tag);
@@ -166,61 +164,74 @@ size_t fm_tags_give_up(struct fm_tags *tags, uint32_t set, uint32_t tag, uint32_
     return slot;
 }
 
-/* A batch at a packed order. The copies let the compiler keep them in registers, and a stride that
+/* A batch at a packed order. The copy lets the compiler keep things in registers, and a stride that
    it knows lets it unroll the search. */
 static inline __attribute__((always_inline)) unsigned
-pass_packed(struct fm_tags *tags, uint32_t stride, const uint32_t *sets, const uint32_t *wanted,
-            unsigned count, uint8_t *missed)
+pass_packed(const struct fm_tags *tags, uint32_t stride, const struct fm_batch *batch,
+            unsigned count, struct fm_missed *missed)
 {
     const struct fm_tags is = *tags;
     unsigned misses = 0;
     for (unsigned i = 0; i < count; i++) {
-        uint32_t *row = is.tag + (size_t)sets[i] * stride;
-        uint64_t *state = is.state + sets[i];
+        const size_t base = (size_t)batch->sets[i] * stride;
+        uint64_t *state = is.state + batch->sets[i];
         const uint64_t order = *state;
-        const uint32_t way = fm_tags_way(row, stride, wanted[i]);
-        missed[misses] = (uint8_t)i;
+        const uint32_t way = fm_tags_way(is.tag + base, stride, batch->tags[i]);
         if (way) {
             *state = is.promotes ? fm_order_to_front(order, way - 1) : order;
-        } else {
-            const uint64_t last = order >> is.order_shift;
-            *state = (order << 4 | last) & is.order_mask;
-            row[last] = wanted[i];
-            misses++;
+            continue;
         }
+        const uint64_t last = order >> is.order_shift;
+        *state = (order << 4 | last) & is.order_mask;
+        is.tag[base + last] = batch->tags[i];
+        missed[misses++] = (struct fm_missed){i, (uint32_t)(base + last)};
     }
     return misses;
 }
 
-static unsigned pass_any(struct fm_tags *tags, const uint32_t *sets, const uint32_t *wanted,
-                         unsigned count, uint8_t *missed)
+static unsigned pass_any(struct fm_tags *tags, const struct fm_batch *batch, unsigned count,
+                         struct fm_missed *missed)
 {
     unsigned misses = 0;
-    for (unsigned i = 0; i < count; i++)
-        if (!fm_tags_meet(tags, sets[i], wanted[i]))
-            missed[misses++] = (uint8_t)i;
+    for (unsigned i = 0; i < count; i++) {
+        const size_t slot = fm_tags_find(tags, batch->sets[i], batch->tags[i]);
+        if (slot != FM_NO_SLOT) {
+            fm_tags_hit(tags, batch->sets[i], slot);
+            continue;
+        }
+        uint32_t old;
+        missed[misses++] = (struct fm_missed){
+            i, (uint32_t)fm_tags_replace(tags, batch->sets[i], batch->tags[i], &old)};
+    }
     return misses;
 }
 
-unsigned fm_tags_pass(struct fm_tags *tags, const uint32_t *sets, const uint32_t *wanted,
-                      unsigned count, uint8_t *missed)
+unsigned fm_tags_pass(struct fm_tags *tags, const struct fm_batch *batch, unsigned count,
+                      struct fm_missed *missed)
 {
-    /* Large ones do not fit this computer's own inner caches. */
-    if ((size_t)tags->sets * tags->stride > LARGE)
-        for (unsigned i = 0; i < count; i++) {
-            __builtin_prefetch(tags->tag + (size_t)sets[i] * tags->stride);
-            __builtin_prefetch(tags->state + (size_t)sets[i] * tags->words);
-        }
     if (!tags->packed)
-        return pass_any(tags, sets, wanted, count, missed);
+        return pass_any(tags, batch, count, missed);
     switch (tags->stride) {
     case 4:
-        return pass_packed(tags, 4, sets, wanted, count, missed);
+        return pass_packed(tags, 4, batch, count, missed);
     case 8:
-        return pass_packed(tags, 8, sets, wanted, count, missed);
+        return pass_packed(tags, 8, batch, count, missed);
     case 16:
-        return pass_packed(tags, 16, sets, wanted, count, missed);
+        return pass_packed(tags, 16, batch, count, missed);
     default:
-        return pass_packed(tags, tags->stride, sets, wanted, count, missed);
+        return pass_packed(tags, tags->stride, batch, count, missed);
     }
+}
+
+unsigned fm_tags_hits(struct fm_tags *tags, const struct fm_batch *batch, unsigned from,
+                      unsigned count)
+{
+    struct fm_tags is = *tags;
+    for (; from < count; from++) {
+        const size_t slot = fm_tags_find(&is, batch->sets[from], batch->tags[from]);
+        if (slot == FM_NO_SLOT)
+            break;
+        fm_tags_hit(&is, batch->sets[from], slot);
+    }
+    return from;
 }

@@ -18,6 +18,9 @@
 #define FM_EMPTY   UINT32_MAX /* the tag of an empty way: no line has this number */
 #define FM_NO_SLOT SIZE_MAX
 
+/* More slots than this do not fit the first-level cache of the computer we run on. */
+#define FM_LARGE 8192u
+
 struct fm_tags {
     uint32_t *tag;   /* rows of `stride`, the spare ones empty for ever */
     uint64_t *state; /* the policy's, `words` a set */
@@ -25,7 +28,8 @@ struct fm_tags {
     uint32_t table_shift;
     struct fm_divisor by_sets;
     uint32_t sets, ways, stride, words;
-    bool packed;          /* the state is an order in one word */
+    bool ordered;         /* the state is an order: the policy is LRU or FIFO */
+    bool packed;          /* it is one in a single word */
     bool promotes;        /* a hit changes that order */
     uint32_t order_shift; /* to the oldest way in it */
     uint64_t order_mask;  /* the nibbles in use */
@@ -39,11 +43,23 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
 void fm_tags_close(struct fm_tags *tags);
 void fm_tags_clear(struct fm_tags *tags);
 
-/* Hits or replaces a batch of tags, one after another. The numbers of those that were not there go
-   to missed, in order; returns how many. */
+/* A batch of tags and their sets; one that was not there, by its number in the batch, and the slot
+   that it was put into. */
 #define FM_BATCH 128u
-unsigned fm_tags_pass(struct fm_tags *tags, const uint32_t *sets, const uint32_t *wanted,
-                      unsigned count, uint8_t *missed);
+struct fm_batch {
+    uint32_t sets[FM_BATCH], tags[FM_BATCH];
+};
+struct fm_missed {
+    uint32_t number, slot;
+};
+
+/* Hits or replaces the tags one after another; returns how many were not there. */
+unsigned fm_tags_pass(struct fm_tags *tags, const struct fm_batch *batch, unsigned count,
+                      struct fm_missed *missed);
+
+/* Hits the tags from `from` on up to the first that is not there, whose number it returns. */
+unsigned fm_tags_hits(struct fm_tags *tags, const struct fm_batch *batch, unsigned from,
+                      unsigned count);
 
 /* Makes a slot empty. */
 void fm_tags_drop(struct fm_tags *tags, size_t slot);
@@ -118,18 +134,6 @@ static inline size_t fm_tags_replace(struct fm_tags *tags, uint32_t set, uint32_
     *old = tags->tag[slot];
     tags->tag[slot] = tag;
     return slot;
-}
-
-/* Hit or replace: whether the tag was there; it is now. */
-static inline bool fm_tags_meet(struct fm_tags *tags, uint32_t set, uint32_t tag)
-{
-    const size_t slot = fm_tags_find(tags, set, tag);
-    uint32_t old;
-    if (slot == FM_NO_SLOT)
-        fm_tags_replace(tags, set, tag, &old);
-    else
-        fm_tags_hit(tags, set, slot);
-    return slot != FM_NO_SLOT;
 }
 
 #endif

@@ -79,25 +79,16 @@ void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
     }
 }
 
-void fm_tlbs_miss(struct fm_tlbs *tlbs, uint32_t page)
+void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pages, unsigned count)
 {
-    unsigned level = 0;
-    do {
-        tlbs->missed[level++]++;
-    } while (level < tlbs->used_count && !fm_tlb_meet(tlbs->used[level], page));
-}
-
-void fm_tlbs_pass(struct fm_tlbs *tlbs, uint32_t *pages, unsigned count)
-{
+    struct fm_missed missed[FM_BATCH];
     for (unsigned level = 0; level < tlbs->used_count && count > 0; level++) {
         struct fm_tags *tags = &tlbs->used[level]->tags;
-        uint32_t sets[FM_BATCH];
-        uint8_t missed[FM_BATCH];
         for (unsigned i = 0; i < count; i++)
-            sets[i] = fm_remainder(tags->by_sets, pages[i]);
-        count = fm_tags_pass(tags, sets, pages, count, missed);
+            pages->sets[i] = fm_remainder(tags->by_sets, pages->tags[i]);
+        count = fm_tags_pass(tags, pages, count, missed);
         for (unsigned i = 0; i < count; i++)
-            pages[i] = pages[missed[i]];
+            pages->tags[i] = pages->tags[missed[i].number];
         tlbs->missed[level] += count;
     }
 }

@@ -42,27 +42,9 @@ bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size);
 /* Empties all and gets ready for pages of this size. */
 void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
 
-/* The rest of fm_tlbs_translate, for a page that the innermost TLB missed. */
-void fm_tlbs_miss(struct fm_tlbs *tlbs, uint32_t page);
-
-/* Whether the page was in the TLB; it is now. */
-static inline bool fm_tlb_meet(struct fm_tlb_level *tlb, uint32_t page)
-{
-    return fm_tags_meet(&tlb->tags, fm_remainder(tlb->tags.by_sets, page), page);
-}
-
-/* One reference to a page. */
-static inline void fm_tlbs_translate(struct fm_tlbs *tlbs, uint32_t page)
-{
-    if (page == tlbs->last_page || tlbs->used_count == 0)
-        return;
-    tlbs->last_page = page;
-    if (!fm_tlb_meet(tlbs->used[0], page))
-        fm_tlbs_miss(tlbs, page);
-}
-
-/* The same for a batch of pages, of which no two in a row are equal; spoils the array. */
-void fm_tlbs_pass(struct fm_tlbs *tlbs, uint32_t *pages, unsigned count);
+/* References to a batch of pages, the tags, of which no two in a row are equal; spoils the batch.
+ */
+void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pages, unsigned count);
 
 /* The cycles that so many references took since `missed` was last zeroed, and their counts. */
 double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency);

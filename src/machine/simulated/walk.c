@@ -20,8 +20,7 @@ bool fm_walker_open(struct fm_walker *walker, const struct fm_description *descr
         return false;
     fm_placement_open(&walker->placement, description, &walker->hierarchy, fm_mix64(seed ^ 2));
     fm_sim_clock_open(&walker->clock, description, fm_mix64(seed ^ 3));
-    fm_prefetcher_open(&walker->prefetcher, description, &walker->hierarchy);
-    return true;
+    return fm_prefetcher_open(&walker->prefetcher, description, &walker->hierarchy, err);
 }
 
 void fm_walker_close(struct fm_walker *walker)
@@ -29,6 +28,7 @@ void fm_walker_close(struct fm_walker *walker)
     fm_hierarchy_close(&walker->hierarchy);
     fm_tlbs_close(&walker->tlbs);
     fm_placement_close(&walker->placement);
+    fm_prefetcher_close(&walker->prefetcher);
 }
 
 /* A page is a power of two and at least a line, the largest of which is the outermost. */
@@ -57,90 +57,113 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static inline struct fm_address translate(struct fm_walker *walker, uint32_t word)
-{
-    const uint64_t at = (uint64_t)word * FM_WORD;
-    fm_tlbs_translate(&walker->tlbs, (uint32_t)(at >> walker->placement.page_shift));
-    return fm_placement_address(&walker->placement, at);
-}
-
-static void refer(struct fm_walker *walker, const uint32_t *words, uint64_t count, bool store)
-{
-    struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    for (uint64_t i = 0; i < count; i++) {
-        const struct fm_address at = translate(walker, words[i]);
-        const unsigned served = fm_hierarchy_fetch(hierarchy, at, 0, 0, store);
-        walker->served[served]++;
-        if (store)
-            fm_hierarchy_write(hierarchy, at);
-        if (walker->prefetcher.kinds)
-            fm_prefetcher_see(&walker->prefetcher, at, served);
-    }
-}
-
-/* The pages of a batch of words, without those that repeat the one before. */
-static unsigned pages_of(struct fm_walker *walker, const uint32_t *words, unsigned count,
-                         uint32_t *pages)
+/* A page that repeats the one before is in the first TLB, and newest there: only changes count. */
+static void look_up_pages(struct fm_walker *walker, const uint32_t *words, unsigned count)
 {
     const uint32_t shift = walker->placement.page_shift;
     uint32_t last = walker->tlbs.last_page;
+    struct fm_batch pages;
     unsigned changes = 0;
     for (unsigned i = 0; i < count; i++) {
         const uint32_t page = (uint32_t)((uint64_t)words[i] * FM_WORD >> shift);
-        pages[changes] = page;
+        pages.tags[changes] = page;
         changes += page != last;
         last = page;
     }
     walker->tlbs.last_page = last;
-    return changes;
+    fm_tlbs_pass(&walker->tlbs, &pages, changes);
 }
 
-/* A batch of loads, on a plain hierarchy without prefetchers. Nothing that happens in one TLB or
-   cache then matters to another, so each takes the whole batch at once and hands its misses on. */
-static void load_batch(struct fm_walker *walker, const uint32_t *words, unsigned count)
+/* No cache depends on a TLB, so a batch can be translated before it is looked up. */
+static void translate(struct fm_walker *walker, const uint32_t *words, unsigned count,
+                      struct fm_address *batch)
 {
-    const struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    struct fm_address batch[FM_BATCH];
-    uint32_t pages[FM_BATCH];
     if (walker->tlbs.used_count)
-        fm_tlbs_pass(&walker->tlbs, pages, pages_of(walker, words, count, pages));
+        look_up_pages(walker, words, count);
     for (unsigned i = 0; i < count; i++)
         batch[i] = fm_placement_address(&walker->placement, (uint64_t)words[i] * FM_WORD);
+}
+
+/* Independent loads: each cache takes them all at once and hands its misses on. */
+static void pass(struct fm_walker *walker, struct fm_address *batch, unsigned count)
+{
+    struct fm_hierarchy *hierarchy = &walker->hierarchy;
     for (unsigned level = 0; level < hierarchy->count && count > 0; level++) {
-        const unsigned misses = fm_cache_pass(&walker->hierarchy.caches[level], batch, count);
+        const unsigned misses = fm_cache_pass(&hierarchy->caches[level], batch, count);
         walker->served[level] += count - misses;
         count = misses;
     }
     walker->served[hierarchy->count] += count;
 }
 
-static void load(struct fm_walker *walker, const uint32_t *words, uint64_t count)
+/* One reference, in a way that is right for every machine. */
+static void refer(struct fm_walker *walker, struct fm_address at, bool store)
 {
-    if (!fm_hierarchy_is_plain(&walker->hierarchy) || walker->prefetcher.kinds) {
-        refer(walker, words, count, false);
-        return;
-    }
-    for (uint64_t now; count > 0; words += now, count -= now) {
-        now = least(count, FM_BATCH);
-        load_batch(walker, words, (unsigned)now);
-    }
+    struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    uint32_t sets[FM_CACHE_LEVELS];
+    for (unsigned level = 0; level < hierarchy->count; level++)
+        sets[level] = fm_cache_set(&hierarchy->caches[level], at);
+    const unsigned served = fm_hierarchy_fetch(hierarchy, at, sets, 0, 0, store);
+    walker->served[served]++;
+    if (store)
+        fm_hierarchy_write(hierarchy, at);
+    if (walker->prefetcher.kinds)
+        fm_prefetcher_see(&walker->prefetcher, at, served);
 }
 
-static void flush(struct fm_walker *walker, const uint32_t *words, uint64_t count)
+/* Hits in level 1 from the batch's number `done` on that concern no other part; returns how far
+   they go. */
+static unsigned hit(struct fm_walker *walker, const struct fm_batch *lines, unsigned done,
+                    unsigned count)
 {
-    for (uint64_t i = 0; i < count; i++)
-        fm_hierarchy_flush(&walker->hierarchy, translate(walker, words[i]));
+    const unsigned end = fm_tags_hits(&walker->hierarchy.caches[0].tags, lines, done, count);
+    walker->served[0] += end - done;
+    return end;
+}
+
+/* A batch of loads or stores, as many at once as the machine allows. */
+static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsigned count,
+                      bool store)
+{
+    struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    const unsigned prefetch = walker->prefetcher.kinds;
+    const bool layered = !store && !prefetch && fm_hierarchy_is_layered(hierarchy);
+    const bool hits_alone = !store && !(prefetch & FM_PREFETCH_STRIDE) && !walker->missing;
+    const uint64_t hits = walker->served[0];
+    struct fm_batch lines;
+    unsigned done = 0;
+    if (hits_alone && !(layered && !hierarchy->inclusive))
+        fm_cache_aim(&hierarchy->caches[0], batch, count, &lines, false);
+    while (done < count) {
+        if (hits_alone && !(layered && !hierarchy->inclusive))
+            done = hit(walker, &lines, done, count);
+        if (layered) {
+            const unsigned together =
+                fm_hierarchy_independent(hierarchy, batch + done, count - done);
+            pass(walker, batch + done, together);
+            done += together;
+        }
+        if (done < count)
+            refer(walker, batch[done++], store);
+    }
+    walker->missing = walker->served[0] - hits < count / 2;
+}
+
+static void flush(struct fm_walker *walker, const struct fm_address *batch, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        fm_hierarchy_flush(&walker->hierarchy, batch[i]);
     walker->served[0] += count;
 }
 
-static void run(struct fm_walker *walker, enum fm_op op, const uint32_t *words, uint64_t count)
+static void run(struct fm_walker *walker, enum fm_op op, const uint32_t *words, unsigned count)
 {
+    struct fm_address batch[FM_BATCH];
+    translate(walker, words, count, batch);
     if (op == FM_OP_FLUSH)
-        flush(walker, words, count);
-    else if (op == FM_OP_STORE)
-        refer(walker, words, count, true);
+        flush(walker, batch, count);
     else
-        load(walker, words, count);
+        refer_all(walker, batch, count, op == FM_OP_STORE);
 }
 
 static void reset_counters(struct fm_walker *walker)
@@ -159,10 +182,11 @@ size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
     struct fm_sim_clock *clock = &walker->clock;
     reset_counters(walker);
     for (uint64_t left = phase->references; left > 0;) {
-        const uint64_t count = least(least(left, window - from), clock->until_pollution);
-        run(walker, phase->op, order->word + from, count);
+        const uint64_t most = least(least(left, FM_BATCH), clock->until_pollution);
+        const uint64_t count = least(most, window - from);
+        run(walker, phase->op, order->word + from, (unsigned)count);
         left -= count;
-        from = (from + count) % window;
+        from = from + count == window ? 0 : from + count;
         if (clock->until_pollution == UINT64_MAX)
             continue;
         clock->until_pollution -= count;

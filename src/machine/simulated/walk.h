@@ -17,6 +17,7 @@ struct fm_walker {
     struct fm_placement placement;
     struct fm_prefetcher prefetcher;
     struct fm_sim_clock clock;
+    bool missing; /* most of the last batch missed level 1 */
     uint64_t base_page;
     double walk_latency, memory_latency;
     uint64_t served[FM_CACHE_LEVELS + 1]; /* by level; the one after the last is memory */
