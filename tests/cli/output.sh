@@ -109,16 +109,16 @@ FATHOM_MACHINES=nowhere "$fathom" machines >out 2>err
 code=$?
 ok "a folder that is not there" one_line_error 2 'nowhere'
 
-if command -v script >/dev/null 2>&1; then
+if script -qec true typed >/dev/null 2>&1 </dev/null; then
     script -qec "$fathom survey --quick --machine $small" typed >/dev/null 2>&1 </dev/null
     ok "a terminal sees progress" grep -q "$(printf '\033\\[K')" typed
     ok "and it is taken away before the table" grep -q "$(printf '\r\033\\[K')" typed
     ok "a terminal sees colour" grep -q "$(printf '\033\\[1m')" typed
     NO_COLOR=1 script -qec "$fathom survey --machine $small --only cycle --no-progress" typed >/dev/null 2>&1 \
         </dev/null
-    ok "NO_COLOR and --no-progress" sh -c '! grep -q "$(printf "\\033")" typed'
+    ok "NO_COLOR and --no-progress" sh -c 'test -s typed && ! grep -q "$(printf "\\033")" typed'
 else
-    skip "output to a terminal" "no script(1)"
+    echo "# no terminal can be made here, so none was looked at"
 fi
 
 done_testing
