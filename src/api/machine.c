@@ -21,7 +21,8 @@ struct fathom_machine {
     struct fm_meter *clock; /* of this computer; NULL elsewhere */
     struct fm_claims claims;
     struct fm_recording recording; /* being made, or being replayed */
-    bool records, replays;
+    char *file;                    /* that is replayed; NULL: none is */
+    bool records;
 };
 
 /* Hands a machine out, or takes everything back when opening it failed. */
@@ -105,6 +106,12 @@ struct fathom_machine *fathom_open_described(const char *file_or_name,
     return opened(handle, &inner, err);
 }
 
+static bool keep_name(struct fathom_machine *handle, const char *file, struct fm_error *err)
+{
+    handle->file = strdup(file);
+    return handle->file || fm_fail(err, FM_ERR_NO_MEMORY, "memory: there is none left");
+}
+
 struct fathom_machine *fathom_open_recorded(const char *file, const struct fathom_options *options,
                                             struct fathom_error *err)
 {
@@ -112,8 +119,7 @@ struct fathom_machine *fathom_open_recorded(const char *file, const struct fatho
     struct fathom_machine *handle = new_handle();
 
     if (handle && refuse_counters(options, &inner) &&
-        fm_recording_read(file, &handle->recording, &inner)) {
-        handle->replays = true;
+        fm_recording_read(file, &handle->recording, &inner) && keep_name(handle, file, &inner)) {
         handle->machine = fm_recorded_open(&handle->recording, &inner);
         fm_api_claims_recall(&handle->claims, &handle->recording);
     }
@@ -129,6 +135,7 @@ void fathom_close(struct fathom_machine *machine)
     if (machine->clock)
         machine->clock->ops->close(machine->clock);
     fm_recording_free(&machine->recording);
+    free(machine->file);
     free(machine);
 }
 
@@ -137,7 +144,7 @@ bool fathom_record(struct fathom_machine *machine, struct fathom_error *err)
     struct fm_error inner;
     if (machine->records)
         return true;
-    if (machine->replays) {
+    if (machine->file) {
         fm_fail(&inner, FM_ERR_USAGE, "record: this machine is a recording: copy its file");
         return fm_api_fail(err, &inner);
     }
@@ -191,12 +198,22 @@ static bool run(struct fathom_machine *machine, const struct fathom_options *opt
     return fm_survey(machine->machine, &machine->claims, &survey, result, err);
 }
 
+/* A recording holds one survey: the next one takes the place of the last. */
+static void forget_calls(struct fm_recording *recording)
+{
+    const struct fm_machine_info machine = recording->machine;
+    fm_recording_free(recording);
+    fm_recording_init(recording);
+    recording->machine = machine;
+}
+
 static bool run_recorded(struct fathom_machine *machine, const struct fathom_options *options,
                          struct fm_result *result, struct fm_error *err)
 {
     struct watcher watcher = {0};
     char stopped[24];
 
+    forget_calls(&machine->recording);
     if (!fm_api_options_keep(options, &machine->recording, err) ||
         !fm_api_claims_keep(&machine->claims, &machine->recording, err) ||
         !run(machine, options, &watcher, result, err))
@@ -211,10 +228,12 @@ static bool replay(struct fathom_machine *machine, const struct fathom_options *
 {
     const char *stopped = fm_recording_option(&machine->recording, STOPPED);
     struct watcher watcher = {.stop_at = stopped ? strtoull(stopped, NULL, 10) : 0};
+    struct fm_error inner = {0};
 
-    if (!run(machine, options, &watcher, result, err))
-        return false;
-    return watcher.stopped || fm_recorded_finished(machine->machine, err);
+    if (run(machine, options, &watcher, result, &inner) &&
+        (watcher.stopped || fm_recorded_finished(machine->machine, &inner)))
+        return true;
+    return fm_fail(err, inner.code, "%s: %.400s", fm_short_path(machine->file), inner.text);
 }
 
 static bool survey_into(struct fathom_machine *machine, const struct fathom_options *options,
@@ -224,7 +243,7 @@ static bool survey_into(struct fathom_machine *machine, const struct fathom_opti
     struct fm_error inner = {0};
     bool done;
 
-    if (machine->replays) {
+    if (machine->file) {
         recalled = fm_api_options_recall(options, &machine->recording, err);
         if (!recalled)
             return false;
