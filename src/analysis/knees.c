@@ -9,10 +9,10 @@
 /* Ways that are told apart; between them the shapes hardly differ. */
 static const unsigned ways_tried[] = {1, 2, 3, 4, 6, 8, 11, 16, 24, 32};
 #define WAYS (sizeof ways_tried / sizeof ways_tried[0])
-#define SHAPES (2 * WAYS)
+#define SHAPES (3 * WAYS)
 
 /* A shape as a table: miss ratio over the logarithm of the load. */
-#define TABLE 256
+#define TABLE 128
 #define LOAD_FROM (-4.0)
 #define LOAD_TO 2.0
 
@@ -26,12 +26,45 @@ struct problem {
     double heights[FM_KNEES + 1];
 };
 
-static double shape_misses(size_t shape, double load)
+/* The part of the references to n lines in a set of so many ways that miss when a victim is picked
+   at random: a line stays while none of the misses since its last use hit it. Policies between this
+   and LRU have knees in between. */
+static double random_victims(double n, double ways)
 {
-    const unsigned ways = ways_tried[shape % WAYS];
-    if (shape < WAYS)
+    if (n <= ways)
+        return 0;
+    const double stay = log1p(-1 / fmax(ways, 1.0001));
+    double misses = 1;
+    for (int i = 0; i < 12; i++)
+        misses = -expm1(stay * misses * n);
+    return misses;
+}
+
+/* Random placement and random victims: the mean over how many lines share a set with a line. */
+static double scattered_random(double load, unsigned ways)
+{
+    const double mean = load * ways;
+    double chance = exp(-mean), within = 0, sum = 0;
+    for (unsigned others = 0; within < 0.9999 && others < 1000; others++) {
+        if (chance > 1e-6)
+            sum += chance * random_victims(others + 1, ways);
+        within += chance;
+        chance *= mean / (others + 1);
+    }
+    return fmin(1, sum + (1 - within));
+}
+
+static double knee_misses(enum fm_knee_shape shape, unsigned ways, double load)
+{
+    switch (shape) {
+    case FM_KNEE_SCATTERED:
         return fm_occupancy_misses_poisson(load, ways);
-    /* Contiguous pages: sets overflow one after the other, from full to one line more each. */
+    case FM_KNEE_SCATTERED_RANDOM:
+        return scattered_random(load, ways);
+    case FM_KNEE_CONTIGUOUS:
+        break;
+    }
+    /* Sets overflow one after the other, from full to one line more each. */
     const double over = (load - 1) * ways;
     return over <= 0 ? 0 : fmin(1, over * (1 + 1.0 / ways) / load);
 }
@@ -40,8 +73,9 @@ static void fill_table(double (*table)[TABLE])
 {
     for (size_t shape = 0; shape < SHAPES; shape++)
         for (size_t i = 0; i < TABLE; i++)
-            table[shape][i] = shape_misses(
-                shape, exp(LOAD_FROM + (LOAD_TO - LOAD_FROM) * (double)i / (TABLE - 1)));
+            table[shape][i] =
+                knee_misses((enum fm_knee_shape)(shape / WAYS), ways_tried[shape % WAYS],
+                            exp(LOAD_FROM + (LOAD_TO - LOAD_FROM) * (double)i / (TABLE - 1)));
 }
 
 static double look_up(const double row[TABLE], double load_log)
@@ -58,11 +92,7 @@ static double look_up(const double row[TABLE], double load_log)
 
 double fm_knee_misses(const struct fm_knee *knee, double bytes)
 {
-    const double load = bytes / knee->capacity;
-    if (knee->scattered)
-        return fm_occupancy_misses_poisson(load, knee->ways);
-    const double over = (load - 1) * knee->ways;
-    return over <= 0 ? 0 : fmin(1, over * (1 + 1.0 / knee->ways) / load);
+    return knee_misses(knee->shape, knee->ways, bytes / knee->capacity);
 }
 
 /* The part of the references at point j that level i serves. */
@@ -153,7 +183,8 @@ static double improve(struct problem *problem, size_t knee, struct fm_knee *best
     place_knee(problem, knee, shape_best, capacity_best);
     if (isfinite(least))
         fit_heights(problem, problem->heights);
-    *best = (struct fm_knee){capacity_best, ways_tried[shape_best % WAYS], shape_best < WAYS};
+    *best = (struct fm_knee){capacity_best, ways_tried[shape_best % WAYS],
+                             (enum fm_knee_shape)(shape_best / WAYS)};
     return least;
 }
 
@@ -170,7 +201,7 @@ bool fm_fit_knees(const double *bytes, const double *latency, size_t n, const do
     if (good) {
         fill_table(problem.table);
         for (size_t i = 0; i < count; i++)
-            place_knee(&problem, i, WAYS + 5, places[i]);
+            place_knee(&problem, i, FM_KNEE_CONTIGUOUS * WAYS + WAYS / 2, places[i]);
         for (int round = 0; round < ROUNDS; round++) {
             const double wide = round == 0 ? 2.5 : round == 1 ? 1.5 : 1.15;
             const double step = round == 0 ? 1.12 : round == 1 ? 1.05 : 1.015;

@@ -12,10 +12,17 @@
 
 #define FM_KNEES 8
 
+enum fm_knee_shape {
+    FM_KNEE_SCATTERED,        /* random placement, LRU */
+    FM_KNEE_SCATTERED_RANDOM, /* random placement, random victims */
+    FM_KNEE_CONTIGUOUS
+};
+
+/* The knee that fits best; its capacity and ways are no more than parameters of that shape. */
 struct fm_knee {
-    double capacity; /* bytes; of the shape that fits best, not more */
+    double capacity; /* bytes */
     unsigned ways;
-    bool scattered; /* the knee of random placement; else that of contiguous pages */
+    enum fm_knee_shape shape;
 };
 
 struct fm_knee_fit {

@@ -15,12 +15,15 @@
 #define RESAMPLES 200
 /* Closer than this two footprints need not be told apart. */
 #define SHARP 1.008
+/* A rise from nothing to the miss ratio over no more than this is that of contiguous pages. */
+#define SHARP_RISE 1.025
 /* References spent on one level at the most, in each effort. */
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
 struct edge {
+    size_t level;
     double hit_ns, miss_ns; /* plateaus before and after the rise */
     double bytes[MOST_FOOTPRINTS];
     double ratio[MOST_PLACEMENTS][MOST_FOOTPRINTS]; /* NAN: not measured */
@@ -28,11 +31,22 @@ struct edge {
     struct fm_crossing crossing;
 };
 
+/* Where a fitted knee reaches the miss ratio. */
+static double fitted_crossing(const struct fm_knee *knee)
+{
+    double bytes = knee->capacity * 1.5;
+    while (fm_knee_misses(knee, bytes) > MISS_RATIO)
+        bytes *= 0.995;
+    return bytes;
+}
+
 /* Where the walk first crosses the miss ratio, beginning on the level's plateau; 0: nowhere. */
 static double first_guess(const struct fm_lab *lab, const struct fm_known_level *level,
                           const struct edge *edge)
 {
     const struct fm_walk *walk = &lab->walk;
+    if (lab->known.fit.count)
+        return fitted_crossing(&lab->known.fit.knees[edge->level]);
     const double threshold = edge->hit_ns + MISS_RATIO * (edge->miss_ns - edge->hit_ns);
     const double from = sqrt(level->flat_from * level->flat_to);
     double before = 0;
@@ -47,13 +61,30 @@ static double first_guess(const struct fm_lab *lab, const struct fm_known_level 
     return 0;
 }
 
+/* What the other levels' misses make of a latency at a footprint: the level inside that still
+   hits, the one outside that misses already. */
+static double blur(const struct fm_lab *lab, const struct edge *edge, double bytes)
+{
+    const struct fm_knee_fit *fit = &lab->known.fit;
+    double sum = 0;
+    for (size_t i = 0; i < fit->count; i++) {
+        const double misses = fm_knee_misses(&fit->knees[i], bytes);
+        const double step = fit->heights[i + 1] - fit->heights[i];
+        if (i < edge->level)
+            sum -= (1 - misses) * step;
+        else if (i > edge->level)
+            sum += misses * step;
+    }
+    return sum;
+}
+
 static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double bytes,
                           double *ratio, struct fm_error *err)
 {
     double ns;
     if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)bytes, &ns, err))
         return false;
-    *ratio = (ns - edge->hit_ns) / (edge->miss_ns - edge->hit_ns);
+    *ratio = (ns - blur(lab, edge, bytes) - edge->hit_ns) / (edge->miss_ns - edge->hit_ns);
     return true;
 }
 
@@ -178,6 +209,22 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     return true;
 }
 
+/* Where the rise through the crossing sets out from, if it is a sharp one; else the crossing. The
+   two are within the same one or two percent, and a cache's capacity is where misses begin. */
+static double onset(const struct edge *edge)
+{
+    const size_t after = after_crossing(edge);
+    size_t top = after;
+    while (top + 1 < edge->footprints && mean_ratio(edge, top) < 3 * MISS_RATIO)
+        top++;
+    const double gain = mean_ratio(edge, top) - mean_ratio(edge, after - 1);
+    if (gain <= 0)
+        return edge->crossing.at;
+    const double per_miss = (edge->bytes[top] - edge->bytes[after - 1]) / gain;
+    const double begin = edge->crossing.at - MISS_RATIO * per_miss;
+    return begin * SHARP_RISE > edge->crossing.at ? begin : edge->crossing.at;
+}
+
 static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struct fm_error *err)
 {
     static const double around[] = {0.82, 0.92, 1, 1.08, 1.2};
@@ -206,7 +253,7 @@ static bool measure_level(struct fm_lab *lab, size_t index, struct fm_error *err
 {
     struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
-    struct edge edge = {.hit_ns = level->height_ns, .miss_ns = (level + 1)->height_ns};
+    struct edge edge = {.level = index, .hit_ns = level->height_ns, .miss_ns = (level + 1)->height_ns};
     if (!finding)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
     const double guess = first_guess(lab, level, &edge);
@@ -225,8 +272,11 @@ static bool measure_level(struct fm_lab *lab, size_t index, struct fm_error *err
         fm_undetermined(finding, "the footprint where its misses begin moves between placements");
         return true;
     }
+    /* Where the interval has no end among the footprints, it has it with them. */
     const double grain = (double)unit;
-    level->capacity = floor(edge.crossing.at / grain) * grain;
+    edge.crossing.low = fmax(edge.crossing.low, edge.bytes[0]);
+    edge.crossing.high = fmin(edge.crossing.high, edge.bytes[edge.footprints - 1]);
+    level->capacity = floor(fmin(edge.crossing.at, onset(&edge)) / grain) * grain;
     fm_measured(finding, level->capacity, floor(edge.crossing.low / grain) * grain,
                 ceil(edge.crossing.high / grain) * grain, 0.9 * level->certainty + 0.09, "swept",
                 "curve:cache-only");

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/knees.h"
 #include "core/error.h"
 #include "core/machine.h"
 #include "core/refstring.h"
@@ -31,6 +32,7 @@ struct fm_known {
     struct fm_known_level levels[FM_CACHE_LEVELS + 1]; /* the last one is memory */
     size_t count;                                      /* memory included; 0: nothing known */
     bool memory_seen;      /* the last plateau is flat to its end */
+    struct fm_knee_fit fit; /* the walk as a sum of knees; count 0 where that does not describe it */
     double cycle_ns;       /* 0: not determined */
     double cycle_low, cycle_high;
     double far_bytes;      /* the largest footprint measured */

@@ -8,12 +8,18 @@
 #define PLACEMENTS 3
 /* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps. */
 #define LEAST_WIDTH 0.01
+/* What a plateau may differ from the fit and still pass for flat. */
+#define BLURRED 0.03
+/* The change of a plateau over half an octave that is none. */
+#define FLAT 0.02
 
 /* The footprint of a plateau around which the walk changes least. */
-static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level)
+static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level,
+                       double *steepness)
 {
     size_t best = 0;
     double least = INFINITY;
+    *steepness = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
         if (bytes < level->flat_from || bytes > level->flat_to)
@@ -23,6 +29,7 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
         /* Of equally flat ones the smaller: it costs less and its page tables weigh less. */
         if (change < least - 0.005) {
             least = change;
+            *steepness = change;
             best = walk->points[i].bytes;
         }
     }
@@ -32,7 +39,8 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
-    const size_t bytes = flattest(&lab->walk, level);
+    double steepness;
+    const size_t bytes = flattest(&lab->walk, level, &steepness);
     if (!bytes)
         return true;
     const unsigned placements = bytes > (1u << 24) ? 1 : PLACEMENTS;
@@ -45,9 +53,17 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
         low = fmin(low, ns);
         high = fmax(high, ns);
     }
-    level->height_ns = index == 0 ? low : sum / placements;
-    level->height_low = fmin(low, level->height_low) * (1 - LEAST_WIDTH);
-    level->height_high = fmax(high, level->height_high) * (1 + LEAST_WIDTH);
+    const double flat = index == 0 ? low : sum / placements;
+    level->height_ns = flat;
+    level->height_low = fmin(low, flat) * (1 - LEAST_WIDTH);
+    level->height_high = fmax(high, flat) * (1 + LEAST_WIDTH);
+    /* A plateau that its neighbours blur stands higher or lower than it would by itself. */
+    const double fitted = lab->known.fit.count ? lab->known.fit.heights[index] : flat;
+    if (steepness > FLAT && fabs(fitted / flat - 1) > BLURRED) {
+        level->height_ns = fitted;
+        level->height_low = fmin(level->height_low, fitted * (1 - BLURRED));
+        level->height_high = fmax(level->height_high, fitted * (1 + BLURRED));
+    }
     return true;
 }
 

@@ -23,6 +23,8 @@
 /* Points in a row, half an octave apart, that make a plateau. */
 #define PLATEAU 3
 #define LOOK_AHEAD 8
+/* Relative residuals above which knees do not describe the walk. */
+#define POOR_FIT 0.08
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
@@ -210,6 +212,38 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
     return fm_find_line(lab, 0, SHORTEST_LINE, err);
 }
 
+/* Half way up the rise after a level. */
+static double middle_of_rise(const struct fm_walk *walk, const struct fm_known_level *level)
+{
+    const double half = (level->height_ns + (level + 1)->height_ns) / 2;
+    for (size_t i = 0; i < walk->count; i++)
+        if ((double)walk->points[i].bytes > level->flat_from &&
+            fm_walk_mean(&walk->points[i]) >= half)
+            return (double)walk->points[i].bytes;
+    return level->rise_to;
+}
+
+/* Fits knees to the walk. Where pages are scattered, the plateaus themselves are blurred: the fit
+   says how high they would be. */
+static void fit_knees(struct fm_lab *lab)
+{
+    const struct fm_walk *walk = &lab->walk;
+    struct fm_known *known = &lab->known;
+    double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], places[FM_CACHE_LEVELS];
+    known->fit.count = 0;
+    if (known->count < 2 || !known->memory_seen)
+        return;
+    for (size_t i = 0; i < walk->count; i++) {
+        bytes[i] = (double)walk->points[i].bytes;
+        latency[i] = fm_walk_mean(&walk->points[i]);
+    }
+    for (size_t i = 0; i + 1 < known->count; i++)
+        places[i] = middle_of_rise(walk, &known->levels[i]);
+    if (!fm_fit_knees(bytes, latency, walk->count, places, known->count - 1, &known->fit) ||
+        known->fit.error > POOR_FIT)
+        known->fit.count = 0;
+}
+
 static void publish_curve(struct fm_lab *lab)
 {
     struct fm_curve *curve = fm_result_curve(lab->result, "cache-only");
@@ -290,6 +324,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!refine(lab, SMALLEST, INFINITY, err) || !repeat_on_fresh_pages(lab, SMALLEST, err))
         return false;
     read_walk(lab, known->count);
+    fit_knees(lab);
     publish_curve(lab);
     for (size_t i = 0; i + 1 < known->count; i++)
         report_line(lab, i);

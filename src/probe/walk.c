@@ -130,10 +130,10 @@ struct companion {
     double steepness; /* how much the caches' answer changes around there; INFINITY: not known */
 };
 
-/* How much the walk changes from below a footprint to above another. */
+/* How much the walk changes from one footprint to another. */
 static double change(const struct fm_walk *walk, double from, double to)
 {
-    return fabs(log(fm_walk_at(walk, to) / fm_walk_at(walk, from / AROUND)));
+    return fabs(log(fm_walk_at(walk, to) / fm_walk_at(walk, from)));
 }
 
 static struct companion companion_of(const struct fm_walk *walk, size_t pages, size_t page,
@@ -151,14 +151,12 @@ static struct companion companion_of(const struct fm_walk *walk, size_t pages, s
         const double above = fmax(companion.to * AROUND, few * room[i]);
         if (above <= known)
             companion.steepness =
-                fmin(companion.steepness, change(walk, few, above) + penalty[i]);
+                fmin(companion.steepness, change(walk, few / AROUND, above) + penalty[i]);
     }
     return companion;
 }
 
-/* The companion whose answer lies on a plateau and, of several, the one with the most units a page:
-   what a TLB miss adds may overlap with a slower cache's answer, so the companion should be served
-   from as far out as the string itself. */
+/* The companion whose answer lies most surely on a plateau. */
 static struct companion choose_companion(const struct fm_walk *walk, size_t pages, size_t page)
 {
     const size_t inside = position(walk, (double)(pages * page));
@@ -166,10 +164,27 @@ static struct companion choose_companion(const struct fm_walk *walk, size_t page
     struct companion best = {.steepness = INFINITY};
     for (size_t units = 1; units <= page / walk->unit / 2; units *= 2) {
         const struct companion more = companion_of(walk, pages, page, units, known);
-        if (isfinite(more.steepness) && more.steepness < best.steepness + ALIKE)
+        if (more.steepness < best.steepness)
             best = more;
     }
     return best;
+}
+
+/* The companion with the most units a page that still lies on a plateau: far beyond the level inside
+   it, since units that stand apart leave some sets of that level room, but near its end if need
+   be. */
+static struct companion densest_companion(const struct fm_walk *walk, size_t pages, size_t page)
+{
+    const size_t inside = position(walk, (double)(pages * page));
+    const double known = inside ? (double)walk->points[inside - 1].bytes : 0;
+    size_t units = page / walk->unit / 2;
+    struct companion companion = companion_of(walk, pages, page, units, known);
+    while (units > 1 && (companion.to * AROUND > known ||
+                         change(walk, companion.from / 3, companion.to * AROUND) > ALIKE)) {
+        units /= 2;
+        companion = companion_of(walk, pages, page, units, known);
+    }
+    return companion;
 }
 
 /* The least over some choices of units: one that crowds no set is among them. */
@@ -207,6 +222,14 @@ static bool tlb_share(struct fm_lab *lab, size_t pages, double *share, double *w
     if (!time_companion(lab, pages * page, companion.units, &least, err))
         return false;
     *share = least - fm_walk_at(walk, sqrt(companion.from * companion.to));
+    /* What a TLB miss adds may overlap with a slower cache's answer, so a second companion is
+       served from as far out as can be. Whatever else happens to the two only adds. */
+    const struct companion far = densest_companion(walk, pages, page);
+    if (far.units <= companion.units || *share < GRAIN * least)
+        return true;
+    if (!time_companion(lab, pages * page, far.units, &least, err))
+        return false;
+    *share = fmin(*share, least - fm_walk_at(walk, sqrt(far.from * far.to)));
     return true;
 }
 
