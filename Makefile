@@ -7,13 +7,13 @@ FUZZ_SECONDS ?= 60
 
 .PHONY: all deps run test bench accuracy conformance lint fuzz clean
 
-all: deps $(BUILD)/build.ninja
+all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
 
 deps:
 	@tools/install-deps build
 
-$(BUILD)/build.ninja:
+$(BUILD)/build.ninja: | deps
 	@meson setup $(BUILD) $(SETUP_FLAGS)
 
 run: all
@@ -30,7 +30,7 @@ accuracy conformance: all
 	@ninja -C $(BUILD) $@
 
 lint: $(BUILD)/build.ninja
-	@tools/install-deps build test lint
+	@tools/install-deps lint
 	@tools/lint $(BUILD)
 
 fuzz:

@@ -55,7 +55,7 @@ static int refuse_callgrind(struct fm_request *request, const struct fm_option *
 
 static int keep_text(struct fm_request *request, const struct fm_option *option, const char *value)
 {
-    *(const char **)((char *)request + option->member) = value;
+    *(const char **)(void *)((char *)request + option->member) = value;
     return FM_EXIT_ANSWERED;
 }
 
