@@ -75,26 +75,26 @@ static void draw_base(struct fm_placement *placement, uint64_t bytes, uint64_t b
         placement->frames[i] = (uint32_t)((placement->base >> placement->page_shift) + i);
 }
 
-/* Each round multiplies by an odd number and folds the upper half onto the lower: both can be
-   undone, so different pages get different frames. */
+/* A Feistel network: each round changes one half of the number by a keyed function of the other,
+   which can be undone, so different pages get different frames. */
 #define ROUNDS 4
 
 static void draw_frames(struct fm_placement *placement, uint64_t bytes)
 {
     const uint32_t bits = placement->space_shift - placement->page_shift;
-    const uint32_t mask = (uint32_t)(((uint64_t)1 << bits) - 1);
-    uint32_t factor[ROUNDS], summand[ROUNDS];
-    for (int r = 0; r < ROUNDS; r++) {
-        factor[r] = (uint32_t)fm_rng_next(&placement->rng) | 1;
-        summand[r] = (uint32_t)fm_rng_next(&placement->rng);
-    }
-    for (uint64_t i = 0; i < bytes >> placement->page_shift; i++) {
-        uint32_t frame = (uint32_t)i;
-        for (int r = 0; r < ROUNDS; r++) {
-            frame = (frame * factor[r] + summand[r]) & mask;
-            frame ^= frame >> ((bits + 1) / 2);
+    const uint32_t half = bits / 2;
+    const uint64_t low_mask = ((uint64_t)1 << half) - 1;
+    const uint64_t high_mask = ((uint64_t)1 << (bits - half)) - 1;
+    uint64_t keys[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++)
+        keys[i] = fm_rng_next(&placement->rng);
+    for (uint64_t page = 0; page < bytes >> placement->page_shift; page++) {
+        uint64_t low = page & low_mask, high = page >> half;
+        for (int i = 0; i < ROUNDS; i += 2) {
+            low ^= fm_mix64(high ^ keys[i]) & low_mask;
+            high ^= fm_mix64(low ^ keys[i + 1]) & high_mask;
         }
-        placement->frames[i] = frame;
+        placement->frames[page] = (uint32_t)(high << half | low);
     }
 }
 

@@ -1,0 +1,246 @@
+/* Each replacement policy against traces worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "policy/policy.h"
+
+#define WORDS 400
+
+/* One set: what is in each way, and the policy's state. */
+struct set {
+    const struct fm_policy *policy;
+    uint32_t ways;
+    uint64_t state[WORDS];
+    int line[300]; /* -1: empty */
+    struct fm_rng rng;
+};
+
+static void open_set(struct set *set, enum fm_replacement replacement, uint32_t ways)
+{
+    set->policy = fm_policy_of(replacement);
+    set->ways = ways;
+    assert_true(set->policy->words(ways) <= WORDS);
+    set->policy->reset(set->state, ways);
+    for (uint32_t way = 0; way < ways; way++)
+        set->line[way] = -1;
+    fm_rng_seed(&set->rng, 7);
+}
+
+static bool use(struct set *set, int line)
+{
+    for (uint32_t way = 0; way < set->ways; way++)
+        if (set->line[way] == line) {
+            if (set->policy->hit)
+                set->policy->hit(set->state, set->ways, way);
+            return true;
+        }
+    const uint32_t way = set->policy->victim(set->state, set->ways, &set->rng);
+    assert_true(way < set->ways);
+    set->policy->fill(set->state, set->ways, way);
+    set->line[way] = line;
+    return false;
+}
+
+static void lose(struct set *set, uint32_t way)
+{
+    set->line[way] = -1;
+    set->policy->drop(set->state, set->ways, way);
+}
+
+/* Uses the lines of the trace, one a letter; a capital is one that must hit, a small letter one
+   that must miss. */
+static void expect(struct set *set, const char *trace)
+{
+    for (const char *c = trace; *c; c++) {
+        if (*c == ' ')
+            continue;
+        const bool hit = *c >= 'A' && *c <= 'Z';
+        if (use(set, hit ? *c - 'A' : *c - 'a') != hit)
+            fail_msg("%s in %s: reference %d should %s", set->policy->name, trace,
+                     (int)(c - trace) + 1, hit ? "hit" : "miss");
+    }
+}
+
+static void expect_ways(const struct set *set, const char *lines)
+{
+    for (uint32_t way = 0; way < set->ways; way++)
+        assert_int_equal(set->line[way], lines[way] - 'a');
+}
+
+static void test_lru(void **state)
+{
+    (void)state;
+    struct set set;
+    open_set(&set, FM_REPLACE_LRU, 4);
+    expect(&set, "abcd A e CDA b e");
+    expect_ways(&set, "abed"); /* e for b, b for e, e for c */
+    lose(&set, 0);
+    expect(&set, "f D g");
+    expect_ways(&set, "fged"); /* f into the hole, g for b */
+}
+
+static void test_fifo(void **state)
+{
+    (void)state;
+    struct set set;
+    open_set(&set, FM_REPLACE_FIFO, 4);
+    expect(&set, "abcd A e BCD a D b");
+    expect_ways(&set, "eabd"); /* the hits saved nobody */
+    lose(&set, 1);
+    expect(&set, "f g h"); /* f into the hole and to the end of the queue: g for d, h for e */
+    expect_ways(&set, "hfbg");
+}
+
+static void test_tree_plru(void **state)
+{
+    (void)state;
+    struct set set;
+    open_set(&set, FM_REPLACE_TREE_PLRU, 4);
+    /* After abcd the tree points to a; A turns the root to the right half, where c is next, though
+       b is the oldest. B turns it there again: d. */
+    expect(&set, "abcd A e B c");
+    expect_ways(&set, "abec");
+    lose(&set, 3);
+    expect(&set, "d EABD");
+    expect_ways(&set, "abed");
+    expect(&set, "f"); /* B turned to the right half, D back to the left, where a is next */
+    expect_ways(&set, "fbed");
+}
+
+static void test_bit_plru(void **state)
+{
+    (void)state;
+    struct set set;
+    open_set(&set, FM_REPLACE_BIT_PLRU, 4);
+    /* d sets the last bit and clears the others: e for a. B; f for c clears again: g for e. */
+    expect(&set, "abcd e B f g D h");
+    expect_ways(&set, "ghfd");
+}
+
+static void test_srrip(void **state)
+{
+    (void)state;
+    struct set set;
+    open_set(&set, FM_REPLACE_SRRIP, 4);
+    /* a0 b2 c2 d2 -> a1 b3 c3 d3: e for b, f for c. a1 e2 f2 d0 -> a2 e3 f3 d1: g for e, h for f.
+       a2 g2 h2 d1 -> a3 g3 h3 d2: i for a. */
+    expect(&set, "abcd A e f D g h i");
+    expect_ways(&set, "ighd");
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    struct set set, again;
+    unsigned chosen[4] = {0};
+    open_set(&set, FM_REPLACE_RANDOM, 4);
+    open_set(&again, FM_REPLACE_RANDOM, 4);
+    expect(&set, "abcd");
+    expect_ways(&set, "abcd");
+    expect(&again, "abcd");
+    for (int line = 4; line < 4004; line++) {
+        assert_false(use(&set, line));
+        assert_false(use(&again, line));
+        for (uint32_t way = 0; way < 4; way++)
+            chosen[way] += set.line[way] == line;
+    }
+    assert_memory_equal(set.line, again.line, 4 * sizeof *set.line);
+    for (uint32_t way = 0; way < 4; way++)
+        assert_in_range(chosen[way], 900, 1100); /* 1000, standard deviation 27 */
+}
+
+static const uint32_t widths[] = {1, 2, 3, 4, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 130, 256};
+
+static bool fits(const struct fm_policy *policy, uint32_t ways)
+{
+    return !policy->power_of_two || (ways & (ways - 1)) == 0;
+}
+
+static void test_a_set_fills_before_it_replaces(void **state)
+{
+    (void)state;
+    struct set set;
+    for (int policy = FM_REPLACE_LRU; policy <= FM_REPLACE_SRRIP; policy++)
+        for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+            const int ways = (int)widths[i];
+            if (!fits(fm_policy_of((enum fm_replacement)policy), widths[i]))
+                continue;
+            open_set(&set, (enum fm_replacement)policy, widths[i]);
+            for (int line = 0; line < ways; line++)
+                assert_false(use(&set, line));
+            for (int line = 0; line < 3 * ways; line++)
+                assert_true(use(&set, line % ways));
+            lose(&set, widths[i] / 2);
+            const int lost = ways / 2;
+            assert_false(use(&set, 1000));
+            assert_int_equal(set.line[lost], 1000);
+            for (int line = 0; line < ways; line++)
+                assert_true(line == lost || use(&set, line));
+            assert_false(use(&set, lost));
+        }
+}
+
+static void test_one_line_too_many_in_a_cycle(void **state)
+{
+    (void)state;
+    struct set set;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (int fifo = 0; fifo < 2; fifo++) {
+            open_set(&set, fifo ? FM_REPLACE_FIFO : FM_REPLACE_LRU, widths[i]);
+            for (int n = 0; n < 4 * ((int)widths[i] + 1); n++)
+                assert_false(use(&set, n % ((int)widths[i] + 1)));
+        }
+}
+
+/* The most recent first; that is all LRU means. */
+static bool use_list(int *list, int *length, int most, int line)
+{
+    int at = 0;
+    while (at < *length && list[at] != line)
+        at++;
+    const bool hit = at < *length;
+    if (!hit)
+        at = *length < most ? (*length)++ : most - 1;
+    memmove(list + 1, list, (size_t)at * sizeof *list);
+    list[0] = line;
+    return hit;
+}
+
+static void test_lru_is_a_list(void **state)
+{
+    (void)state;
+    struct fm_rng rng;
+    fm_rng_seed(&rng, 3);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        const int ways = (int)widths[i];
+        struct set set;
+        int list[300], length = 0;
+        open_set(&set, FM_REPLACE_LRU, widths[i]);
+        for (int n = 0; n < 3000; n++) {
+            const int line = (int)fm_rng_below(&rng, (uint64_t)ways * 3 / 2 + 1);
+            assert_int_equal(use(&set, line), use_list(list, &length, ways, line));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lru),
+        cmocka_unit_test(test_fifo),
+        cmocka_unit_test(test_tree_plru),
+        cmocka_unit_test(test_bit_plru),
+        cmocka_unit_test(test_srrip),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_a_set_fills_before_it_replaces),
+        cmocka_unit_test(test_one_line_too_many_in_a_cycle),
+        cmocka_unit_test(test_lru_is_a_list),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
