@@ -15,6 +15,8 @@
 #define RESAMPLES 200
 /* Closer than this two footprints need not be told apart. */
 #define SHARP 1.008
+/* … nor closer than this, where they hardly differ. */
+#define SOFT 1.025
 /* A rise from nothing to the miss ratio over no more than this is that of contiguous pages. */
 #define SHARP_RISE 1.025
 /* References spent on one level at the most, in each effort. */
@@ -67,7 +69,7 @@ static double blur(const struct fm_lab *lab, const struct edge *edge, double byt
 {
     const struct fm_knee_fit *fit = &lab->known.fit;
     double sum = 0;
-    for (size_t i = 0; i < fit->count; i++) {
+    for (size_t i = 0; lab->known.levels[edge->level].blurred && i < fit->count; i++) {
         const double misses = fm_knee_misses(&fit->knees[i], bytes);
         const double step = fit->heights[i + 1] - fit->heights[i];
         if (i < edge->level)
@@ -199,8 +201,8 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
         const size_t after = after_crossing(edge);
         const double step = edge->bytes[after] / edge->bytes[after - 1];
         const double jump = mean_ratio(edge, after) - mean_ratio(edge, after - 1);
-        if (step < SHARP || edge->bytes[after] - edge->bytes[after - 1] < 2 * (double)lab->walk.unit ||
-            jump < 2 * MISS_RATIO)
+        const bool too_close = edge->bytes[after] - edge->bytes[after - 1] < 2 * (double)lab->walk.unit;
+        if (too_close || jump < 0.4 * MISS_RATIO || step < (jump < 2 * MISS_RATIO ? SOFT : SHARP))
             return true;
         const double middle = sqrt(edge->bytes[after - 1] * edge->bytes[after]);
         if (!insert(lab, edge, after, middle, err))
@@ -221,7 +223,10 @@ static double onset(const struct edge *edge)
     if (gain <= 0)
         return edge->crossing.at;
     const double per_miss = (edge->bytes[top] - edge->bytes[after - 1]) / gain;
-    const double begin = edge->crossing.at - MISS_RATIO * per_miss;
+    double begin = edge->crossing.at - MISS_RATIO * per_miss;
+    /* Footprints that show no misses are below it. */
+    if (mean_ratio(edge, after - 1) < 0.2 * MISS_RATIO)
+        begin = fmax(begin, edge->bytes[after - 1]);
     return begin * SHARP_RISE > edge->crossing.at ? begin : edge->crossing.at;
 }
 

@@ -12,6 +12,7 @@
 /* A timed run no longer than this: short runs that are repeated beat one long run, since each
    disturbance then spoils less. */
 #define LONGEST_RUN 32768
+#define LAPS 4
 /* Two readings this close confirm a minimum. */
 #define CONFIRMED 0.01
 /* … and this close where they are of different parts of an order. */
@@ -23,7 +24,7 @@ bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
 {
     if (!lab->machine->ops->place(lab->machine, bytes, 0, err))
         return false;
-    lab->placed_bytes = bytes;
+    lab->placement_seed = fm_lab_seed(lab);
     return true;
 }
 
@@ -58,7 +59,10 @@ static uint64_t run_length(const struct fm_lab *lab, size_t count, uint64_t long
 {
     const double shortest_ns =
         CLOCK_STEPS * lab->machine->info.clock.resolution_ns + lab->machine->info.clock.overhead_ns;
-    uint64_t references = count < longest ? count : longest;
+    /* A few laps where they are short: under some policies laps differ, and only together tell. */
+    uint64_t references = count * LAPS < longest ? count * LAPS : longest / count * count;
+    if (references == 0)
+        references = longest;
     /* Before anything is known a nanosecond a reference is a safe guess: runs are then too long. */
     const double fastest = lab->fastest_ns > 0 ? lab->fastest_ns : 0.5;
     const double least = ceil(shortest_ns / fastest);
@@ -70,13 +74,20 @@ static uint64_t run_length(const struct fm_lab *lab, size_t count, uint64_t long
     return references;
 }
 
+/* A policy other than LRU takes a few laps to forget the order of the string before. Long strings
+   cannot afford them; but of those each grows out of one little shorter, and less is to forget. */
+static unsigned laps_to_settle(size_t count)
+{
+    return count <= 8192 ? 6 : count <= 32768 ? 3 : count <= 65536 ? 2 : 1;
+}
+
 static void add_phases(struct fm_lab *lab, struct fm_string *string, const struct fm_care *care)
 {
     const size_t count = string->orders[0].count;
     if (care->grow)
         fm_string_grow(string);
     else
-        fm_string_prime(string, care->laps ? care->laps : count <= 65536 ? 2 : 1);
+        fm_string_prime(string, care->laps ? care->laps : laps_to_settle(count));
     fm_string_time(string,
                    run_length(lab, count, care->references ? care->references : LONGEST_RUN));
 }

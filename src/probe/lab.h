@@ -21,6 +21,7 @@ struct fm_known_level {
     double height_low, height_high;
     double flat_from, flat_to;  /* footprints on the plateau */
     double rise_from, rise_to;  /* bracket of the rise after it; 0 for memory */
+    bool blurred;               /* its neighbours' knees reach over the whole plateau */
     double certainty;           /* that this level is one of its own */
     size_t unit;                /* granularity of the walk that showed it */
     size_t line;                /* 0: not determined */
@@ -47,7 +48,7 @@ struct fm_lab {
     double fastest_ns;    /* the least time a reference took so far */
     double deadline_s;    /* machine time; 0: none */
     uint64_t next_seed;
-    uint64_t placed_bytes;
+    uint64_t placement_seed; /* of the swept strings on this placement, so that all share one order */
     const char *doing;    /* for the progress line */
     double fraction;      /* of the survey done when this probe began */
     double share;         /* this probe's share of the survey */

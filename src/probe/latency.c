@@ -60,6 +60,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     /* A plateau that its neighbours blur stands higher or lower than it would by itself. */
     const double fitted = lab->known.fit.count ? lab->known.fit.heights[index] : flat;
     if (steepness > FLAT && fabs(fitted / flat - 1) > BLURRED) {
+        level->blurred = true;
         level->height_ns = fitted;
         level->height_low = fmin(level->height_low, fitted * (1 - BLURRED));
         level->height_high = fmax(level->height_high, fitted * (1 + BLURRED));

@@ -116,7 +116,7 @@ static bool time_swept(struct fm_lab *lab, size_t bytes, size_t per_page, unsign
                                        .per_page = per_page,
                                        .page = lab->machine->info.page_size,
                                        .variant = variant,
-                                       .seed = fm_lab_seed(lab)};
+                                       .seed = lab->placement_seed};
     const struct fm_care care = {.repeats = lab->options->effort == FM_QUICK ? 3 : 4};
     struct fm_string string;
     return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);

@@ -9,11 +9,10 @@
 /* The pages of a footprint and how many of their units are touched. */
 struct layout {
     size_t pages;
-    size_t units;         /* in a whole page */
-    size_t touched;       /* units touched in a whole page */
-    size_t last_units;    /* the same for the last page, which may be a part of one */
-    size_t last_touched;
-    size_t count;         /* references in a lap */
+    size_t units;      /* in a whole page */
+    size_t touched;    /* units touched in a whole page */
+    size_t last_units; /* in the last page, which may be a part of one */
+    size_t most;       /* references in a lap at the most */
 };
 
 static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, struct fm_error *err)
@@ -29,20 +28,55 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
                                                                        : layout->units;
     const size_t rest = plan->bytes - (layout->pages - 1) * plan->page;
     layout->last_units = rest / plan->unit ? rest / plan->unit : 1;
-    layout->last_touched =
-        (layout->touched * layout->last_units + layout->units - 1) / layout->units;
-    layout->count = (layout->pages - 1) * layout->touched + layout->last_touched;
+    layout->most = layout->pages * layout->touched;
     return true;
 }
 
-/* The units touched in one page, in a shuffled order; spaced evenly where not all are. */
-static void choose_columns(struct fm_rng *rng, double spread, size_t units, size_t touched,
-                           uint32_t *columns)
+/* The units touched in a whole page, in an order that hangs on seed and page alone; spaced evenly
+   where not all are touched. */
+static void choose_columns(const struct fm_swept_plan *plan, size_t page, size_t units,
+                           size_t touched, uint32_t *columns)
 {
+    const double spread = fm_spread(page, plan->variant);
     const size_t phase = touched < units ? (size_t)(spread * (double)units) : 0;
+    struct fm_rng rng;
+    fm_rng_seed(&rng, plan->seed ^ fm_mix64(page));
     for (size_t i = 0; i < touched; i++)
         columns[i] = (uint32_t)((phase + i * units / touched) % units);
-    fm_rng_shuffle(rng, columns, touched);
+    fm_rng_shuffle(&rng, columns, touched);
+}
+
+struct ranked_page {
+    uint64_t rank;
+    uint32_t page;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked_page *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Pages by a random rank of each. A larger footprint with the same seed visits the pages of a
+   smaller one in the same order: so no cache policy, not even one that never forgets the order in
+   which lines came, sees the order change as the footprint grows. */
+static uint32_t *ranked_pages(uint64_t seed, size_t pages)
+{
+    struct ranked_page *ranked = malloc(pages * sizeof *ranked);
+    uint32_t *order = malloc(pages * sizeof *order);
+    if (ranked && order) {
+        for (size_t i = 0; i < pages; i++)
+            ranked[i] = (struct ranked_page){fm_mix64(seed + fm_mix64(i)), (uint32_t)i};
+        qsort(ranked, pages, sizeof *ranked, by_rank);
+        for (size_t i = 0; i < pages; i++)
+            order[i] = ranked[i].page;
+    }
+    free(ranked);
+    if (!ranked) {
+        free(order);
+        return NULL;
+    }
+    return order;
 }
 
 /* Shuffled page numbers; NULL when memory is out. */
@@ -62,16 +96,14 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
 {
     struct layout layout;
     if (!lay_out(plan, &layout, err) ||
-        !fm_string_begin(string, plan->bytes, layout.count, err))
+        !fm_string_begin(string, plan->bytes, layout.most, err))
         return false;
     snprintf(string->label, sizeof string->label,
              "swept(bytes=%zu,unit=%zu,per_page=%zu,page=%zu,variant=%u,seed=%llu)", plan->bytes,
              plan->unit, layout.touched, plan->page, plan->variant,
              (unsigned long long)plan->seed);
 
-    struct fm_rng rng;
-    fm_rng_seed(&rng, plan->seed);
-    uint32_t *pages = shuffled_pages(&rng, layout.pages);
+    uint32_t *pages = ranked_pages(plan->seed, layout.pages);
     uint32_t *columns = malloc(layout.pages * layout.touched * sizeof *columns);
     if (!pages || !columns) {
         free(pages);
@@ -79,23 +111,25 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
         fm_string_free(string);
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to shuffle %zu pages", layout.pages);
     }
-    for (size_t page = 0; page < layout.pages; page++) {
-        const bool last = page + 1 == layout.pages;
-        choose_columns(&rng, fm_spread(page, plan->variant), last ? layout.last_units : layout.units,
-                       last ? layout.last_touched : layout.touched,
-                       columns + page * layout.touched);
-    }
+    for (size_t page = 0; page < layout.pages; page++)
+        choose_columns(plan, page, layout.units, layout.touched, columns + page * layout.touched);
     size_t filled = 0;
     for (size_t sweep = 0; sweep < layout.touched; sweep++)
         for (size_t i = 0; i < layout.pages; i++) {
-            const size_t page = pages[i];
-            if (page + 1 == layout.pages && sweep >= layout.last_touched)
+            const size_t page = pages[i], column = columns[page * layout.touched + sweep];
+            if (page + 1 == layout.pages && column >= layout.last_units)
                 continue;
-            const size_t unit = page * layout.units + columns[page * layout.touched + sweep];
+            const size_t unit = page * layout.units + column;
             string->orders[0].word[filled++] = (uint32_t)(unit * (plan->unit / FM_WORD));
         }
+    string->orders[0].count = filled;
     free(pages);
     free(columns);
+    if (filled == 0) {
+        /* A part of a page that holds none of the units picked: touch its first. */
+        string->orders[0].word[0] = 0;
+        string->orders[0].count = 1;
+    }
     return true;
 }
 
@@ -104,7 +138,7 @@ bool fm_cache_only_string(struct fm_string *string, const struct fm_swept_plan *
 {
     struct layout layout;
     if (!lay_out(plan, &layout, err) ||
-        !fm_string_begin(string, plan->bytes, layout.count, err))
+        !fm_string_begin(string, plan->bytes, layout.most, err))
         return false;
     snprintf(string->label, sizeof string->label,
              "cache-only(bytes=%zu,unit=%zu,page=%zu,seed=%llu)", plan->bytes, plan->unit,

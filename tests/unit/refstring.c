@@ -90,6 +90,23 @@ static void the_companion_shows_a_tlb_the_same_pages(void **state)
     fm_string_free(&few);
 }
 
+static void a_larger_footprint_keeps_the_order_of_a_smaller(void **state)
+{
+    (void)state;
+    struct fm_string small, large;
+    struct fm_error err;
+    struct fm_swept_plan plan = {.bytes = 10 * PAGE, .unit = 64, .page = PAGE, .seed = 3};
+    assert_true(fm_swept_string(&small, &plan, &err));
+    plan.bytes = 23 * PAGE;
+    assert_true(fm_swept_string(&large, &plan, &err));
+    size_t matched = 0;
+    for (size_t i = 0; i < large.orders[0].count && matched < small.orders[0].count; i++)
+        matched += large.orders[0].word[i] == small.orders[0].word[matched];
+    assert_int_equal(matched, small.orders[0].count);
+    fm_string_free(&small);
+    fm_string_free(&large);
+}
+
 static void the_same_plan_is_the_same_string(void **state)
 {
     (void)state;
@@ -258,6 +275,7 @@ int main(void)
         cmocka_unit_test(every_string_is_a_permutation_of_all_units),
         cmocka_unit_test(a_sweep_visits_every_page_in_the_same_order),
         cmocka_unit_test(the_companion_shows_a_tlb_the_same_pages),
+        cmocka_unit_test(a_larger_footprint_keeps_the_order_of_a_smaller),
         cmocka_unit_test(the_same_plan_is_the_same_string),
         cmocka_unit_test(gap_words_are_a_stride_apart_and_the_last_is_moved),
         cmocka_unit_test(the_gap_control_touches_each_page_once),
