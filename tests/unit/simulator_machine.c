@@ -211,6 +211,30 @@ static void test_contiguous_placement(void **state)
     fm_hierarchy_close(&hierarchy);
 }
 
+static void test_a_large_arena_moves_right_away(void **state)
+{
+    (void)state;
+    struct fm_description description = some_machine();
+    struct fm_hierarchy hierarchy;
+    struct fm_placement placement;
+    struct fm_error err;
+    description.page_size = 1 << 20;
+    description.caches[0] = lab_cache(1, 64, 8, 1); /* short lines make a small memory */
+    description.cache_count = 1;
+    assert_true(fm_hierarchy_open(&hierarchy, &description, 1, &err));
+    fm_placement_open(&placement, &description, &hierarchy, 1);
+    const uint64_t bytes = fm_placement_limit(&placement), pages = bytes >> 20;
+    uint64_t before = UINT32_MAX;
+    for (int draw = 0; draw < 50; draw++) {
+        assert_true(fm_placement_draw(&placement, bytes, 20, &err));
+        const uint64_t first = placement.frames[0];
+        assert_true(first + pages <= before || before + pages <= first);
+        before = first;
+    }
+    fm_placement_close(&placement);
+    fm_hierarchy_close(&hierarchy);
+}
+
 static void test_the_seed_decides_everything(void **state)
 {
     (void)state;
@@ -430,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_random_placement),
         cmocka_unit_test(test_frames_are_distinct_and_scattered),
         cmocka_unit_test(test_contiguous_placement),
+        cmocka_unit_test(test_a_large_arena_moves_right_away),
         cmocka_unit_test(test_the_seed_decides_everything),
         cmocka_unit_test(test_jitter_and_spikes_only_add),
         cmocka_unit_test(test_a_coarse_clock),
