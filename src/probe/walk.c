@@ -9,8 +9,9 @@
 
 /* So few pages fit every TLB there is. */
 #define PAGES_IN_ANY_TLB 2
-/* How far to both sides of a footprint the walk must be flat to be called so. */
+/* How far above a footprint the walk must be flat for a companion, and how far below. */
 #define AROUND 1.4
+#define BEYOND 3
 /* Changes of latency, as logarithms, that make no difference, and that make a companion useless. */
 #define ALIKE 0.05
 #define TOO_STEEP 0.25
@@ -139,8 +140,9 @@ static double change(const struct fm_walk *walk, double from, double to)
 static struct companion companion_of(const struct fm_walk *walk, size_t pages, size_t page,
                                      size_t units, double known)
 {
-    /* Units that stand apart crowd some sets, so a level should have room to spare for them; the
-       less it has, the less they are worth. */
+    /* Units that stand apart crowd some sets and leave others empty. So the level inside should be
+       far too small for them, and the level itself have room to spare; the less it has, the less
+       they are worth. */
     static const double room[] = {4, 2, AROUND}, penalty[] = {0, 0.05, 0.1};
     const double few = (double)(pages * units * walk->unit);
     const double apart = (double)(page / units) / (double)walk->unit;
@@ -151,7 +153,7 @@ static struct companion companion_of(const struct fm_walk *walk, size_t pages, s
         const double above = fmax(companion.to * AROUND, few * room[i]);
         if (above <= known)
             companion.steepness =
-                fmin(companion.steepness, change(walk, few / AROUND, above) + penalty[i]);
+                fmin(companion.steepness, change(walk, few / BEYOND, above) + penalty[i]);
     }
     return companion;
 }
@@ -170,9 +172,7 @@ static struct companion choose_companion(const struct fm_walk *walk, size_t page
     return best;
 }
 
-/* The companion with the most units a page that still lies on a plateau: far beyond the level inside
-   it, since units that stand apart leave some sets of that level room, but near its end if need
-   be. */
+/* The companion with the most units a page that still lies on a plateau, near its end if need be. */
 static struct companion densest_companion(const struct fm_walk *walk, size_t pages, size_t page)
 {
     const size_t inside = position(walk, (double)(pages * page));
@@ -180,7 +180,7 @@ static struct companion densest_companion(const struct fm_walk *walk, size_t pag
     size_t units = page / walk->unit / 2;
     struct companion companion = companion_of(walk, pages, page, units, known);
     while (units > 1 && (companion.to * AROUND > known ||
-                         change(walk, companion.from / 3, companion.to * AROUND) > ALIKE)) {
+                         change(walk, companion.from / BEYOND, companion.to * AROUND) > ALIKE)) {
         units /= 2;
         companion = companion_of(walk, pages, page, units, known);
     }
@@ -225,7 +225,9 @@ static bool tlb_share(struct fm_lab *lab, size_t pages, double *share, double *w
     /* What a TLB miss adds may overlap with a slower cache's answer, so a second companion is
        served from as far out as can be. Whatever else happens to the two only adds. */
     const struct companion far = densest_companion(walk, pages, page);
-    if (far.units <= companion.units || *share < GRAIN * least)
+    if (*share < GRAIN * least)
+        *share = 0;
+    if (far.units <= companion.units || *share <= 0)
         return true;
     if (!time_companion(lab, pages * page, far.units, &least, err))
         return false;
@@ -255,8 +257,8 @@ static bool fit_shares(struct fm_lab *lab, size_t count, struct fm_error *err)
         const double whole = point->sum / point->placements;
         if (point->tlb_weight > 0)
             share = fmax(share, fitted[next++]);
-        /* Less than the clock's own grain is nothing; and no load is faster than the fastest. */
-        point->tlb_ns = share < GRAIN * whole ? 0 : fmin(share, whole - fmin(whole, lab->fastest_ns));
+        /* No load is faster than the fastest. */
+        point->tlb_ns = fmin(share, whole - fmin(whole, lab->fastest_ns));
     }
     return true;
 }

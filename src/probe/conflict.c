@@ -1,0 +1,61 @@
+#include "probe/conflict.h"
+
+#include <math.h>
+
+#include "probe/lab.h"
+#include "refstring/refstring.h"
+
+/* Half a miss in a lap is the least that can be told from none. */
+#define A_MISS 0.5
+/* Fresh placements on which a conflict must show. */
+#define CONFIRMATIONS 3
+#define CONFIRM_REPEATS 6
+
+static bool time_gap(struct fm_lab *lab, const struct fm_gap_plan *plan, bool control,
+                     unsigned repeats, double *ns, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = repeats, .laps = 4};
+    struct fm_string string;
+    const bool built = control ? fm_gap_control_string(&string, plan,
+                                                       lab->machine->info.page_size, err)
+                               : fm_gap_string(&string, plan, err);
+    return built && fm_lab_time(lab, &string, &care, ns, err);
+}
+
+bool fm_conflicts(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
+                  const struct fm_gap *gap, unsigned repeats, bool *yes, struct fm_error *err)
+{
+    const struct fm_gap_plan plan = {.count = gap->count,
+                                     .stride = gap->stride,
+                                     .offset = gap->offset,
+                                     .seed = fm_lab_seed(lab)};
+    const double least = fmax(A_MISS * gauge->miss_ns / gap->count, gauge->least_ns);
+    double ns, spread_ns;
+    *yes = false;
+    if (!time_gap(lab, &plan, false, repeats, &ns, err))
+        return false;
+    if (ns - gauge->hit_ns < least)
+        return true;
+    if (!time_gap(lab, &plan, true, repeats, &spread_ns, err))
+        return false;
+    *yes = ns - fmax(spread_ns, gauge->hit_ns) >= least;
+    return true;
+}
+
+bool fm_conflict_confirmed(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
+                           const struct fm_gap *gap, bool *yes, struct fm_error *err)
+{
+    const size_t bytes = gap->count * gap->stride + lab->machine->info.page_size;
+    const struct fm_gap one_fewer = {gap->count - 1, gap->stride, gap->offset};
+    *yes = true;
+    for (int i = 0; i < CONFIRMATIONS && *yes; i++) {
+        bool more, fewer = false;
+        if (!fm_lab_place(lab, bytes, err) ||
+            !fm_conflicts(lab, gauge, gap, CONFIRM_REPEATS, &more, err) ||
+            (gap->count > 2 &&
+             !fm_conflicts(lab, gauge, &one_fewer, CONFIRM_REPEATS, &fewer, err)))
+            return false;
+        *yes = more && !fewer;
+    }
+    return true;
+}
