@@ -33,10 +33,11 @@ static inline uint32_t fm_order_last(uint64_t order, uint32_t ways)
     return (uint32_t)(order >> (4 * (ways - 1))) & 15;
 }
 
-/* What fm_order_to_front gives for the last way, without looking for it. */
-static inline uint64_t fm_order_last_to_front(uint64_t order, uint32_t ways, uint32_t last)
+/* What fm_order_to_front gives for the last way, without looking for it; `used` has ones in the
+   nibbles of the ways there are. */
+static inline uint64_t fm_order_last_to_front(uint64_t order, uint64_t last, uint64_t used)
 {
-    return ((order << 4) | last) & (UINT64_MAX >> (4 * (FM_ORDER_PACKED - ways)));
+    return (order << 4 | last) & used;
 }
 
 size_t fm_order_words(uint32_t ways);

@@ -125,7 +125,8 @@ static uint64_t naive_set(const struct naive_cache *cache, struct naive_at at)
     const uint64_t line = address / cache->is->line;
     if (cache->is->index != FM_INDEX_HASHED)
         return line % cache->sets;
-    const uint64_t hash = (line / cache->sets * 0x9e3779b97f4a7c15u) >> 32;
+    const uint64_t mixed = line / cache->sets * 0x9e3779b97f4a7c15u;
+    const uint64_t hash = ((mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93u) >> 32;
     return (line % cache->sets + ((hash * cache->sets) >> 32)) % cache->sets;
 }
 

@@ -2,9 +2,10 @@
  *
  * Lines are tagged by physical address, also where the index is virtual, because every placement
  * uses the same virtual addresses again. A set is (address / line) modulo sets. With a hashed
- * index that set is moved on by a hash of the quotient, all upper bits of the physical address:
- * any run of as many lines as there are sets still meets each set once, as with the XOR trees of
- * real processors, but lines at a fixed stride no longer meet in one. */
+ * index that set is moved on by a hash of the quotient, which is all the upper bits of the physical
+ * address: lines at a fixed stride no longer meet in one set, but a run of as many lines as there
+ * are sets, from a multiple of that on, still meets each set once, as it does with the XOR trees of
+ * real processors. */
 #ifndef FM_MACHINE_SIMULATED_CACHE_H
 #define FM_MACHINE_SIMULATED_CACHE_H
 
@@ -57,6 +58,13 @@ static inline uint32_t fm_cache_tag(const struct fm_cache *cache, struct fm_addr
     return (uint32_t)(at.physical >> cache->shift);
 }
 
+static inline uint32_t fm_cache_hash(uint32_t x)
+{
+    uint64_t hash = x * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
+    return (uint32_t)(hash >> 32);
+}
+
 static inline uint32_t fm_cache_set(const struct fm_cache *cache, struct fm_address at)
 {
     const struct fm_divisor by = cache->tags.by_sets;
@@ -65,8 +73,7 @@ static inline uint32_t fm_cache_set(const struct fm_cache *cache, struct fm_addr
     const uint32_t line = fm_cache_tag(cache, at);
     uint32_t set = fm_remainder(by, line);
     if (cache->index == FM_INDEX_HASHED) {
-        const uint64_t hash = (fm_quotient(by, line) * 0x9e3779b97f4a7c15u) >> 32;
-        set += (uint32_t)(hash * by.number >> 32);
+        set += (uint32_t)((uint64_t)fm_cache_hash(fm_quotient(by, line)) * by.number >> 32);
         set -= set >= by.number ? by.number : 0;
     }
     return set;

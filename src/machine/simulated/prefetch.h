@@ -7,8 +7,8 @@
  * - stride: follows the 16 pages used last, line by line of level 1. When the same step has been
  *   seen three times running (first sight and two confirmations) the next two lines along it are
  *   brought into every level that misses them, and so on at every further step.
- * - region: remembers the 32 pages that missed in level 1 last; the third such miss in a page
- * brings the rest of that page into level 2 and outward, once until the page has been forgotten.
+ * - region: remembers the 32 pages that missed in level 1 last. The third such miss in a page
+ *   brings the rest of it into level 2 and outward, once until the page has been forgotten.
  *   Level 1 is not filled; a machine of one level has none. */
 #ifndef FM_MACHINE_SIMULATED_PREFETCH_H
 #define FM_MACHINE_SIMULATED_PREFETCH_H

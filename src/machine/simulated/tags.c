@@ -182,7 +182,7 @@ pass_packed(const struct fm_tags *tags, uint32_t stride, const struct fm_batch *
             continue;
         }
         const uint64_t last = order >> is.order_shift;
-        *state = (order << 4 | last) & is.order_mask;
+        *state = fm_order_last_to_front(order, last, is.order_mask);
         is.tag[base + last] = batch->tags[i];
         missed[misses++] = (struct fm_missed){i, (uint32_t)(base + last)};
     }

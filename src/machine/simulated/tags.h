@@ -67,8 +67,7 @@ void fm_tags_drop(struct fm_tags *tags, size_t slot);
 /* A slot drawn evenly from all, empty or not. */
 size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng);
 
-/* The rarer halves of the inline functions below: a hash table, a policy that is no packed order.
- */
+/* The rarer halves of the functions below: a hash table, a policy that is no packed order. */
 size_t fm_tags_look_up(const struct fm_tags *tags, uint32_t set, uint32_t tag);
 void fm_tags_tell_hit(struct fm_tags *tags, uint32_t set, uint32_t way);
 size_t fm_tags_give_up(struct fm_tags *tags, uint32_t set, uint32_t tag, uint32_t *old);
@@ -130,7 +129,7 @@ static inline size_t fm_tags_replace(struct fm_tags *tags, uint32_t set, uint32_
     const uint64_t order = tags->state[set];
     const uint64_t way = order >> tags->order_shift;
     const size_t slot = (size_t)set * tags->stride + way;
-    tags->state[set] = (order << 4 | way) & tags->order_mask;
+    tags->state[set] = fm_order_last_to_front(order, way, tags->order_mask);
     *old = tags->tag[slot];
     tags->tag[slot] = tag;
     return slot;

@@ -42,8 +42,7 @@ bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size);
 /* Empties all and gets ready for pages of this size. */
 void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
 
-/* References to a batch of pages, the tags, of which no two in a row are equal; spoils the batch.
- */
+/* References to a batch of pages, the tags, no two in a row being equal; spoils the batch. */
 void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pages, unsigned count);
 
 /* The cycles that so many references took since `missed` was last zeroed, and their counts. */

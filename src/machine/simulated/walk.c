@@ -128,20 +128,22 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
     struct fm_hierarchy *hierarchy = &walker->hierarchy;
     const unsigned prefetch = walker->prefetcher.kinds;
     const bool layered = !store && !prefetch && fm_hierarchy_is_layered(hierarchy);
-    const bool hits_alone = !store && !(prefetch & FM_PREFETCH_STRIDE) && !walker->missing;
+    if (layered && !hierarchy->inclusive) {
+        pass(walker, batch, count);
+        return;
+    }
+    const bool hits_first = !store && !(prefetch & FM_PREFETCH_STRIDE) && !walker->missing;
     const uint64_t hits = walker->served[0];
     struct fm_batch lines;
-    unsigned done = 0;
-    if (hits_alone && !(layered && !hierarchy->inclusive))
+    if (hits_first)
         fm_cache_aim(&hierarchy->caches[0], batch, count, &lines, false);
-    while (done < count) {
-        if (hits_alone && !(layered && !hierarchy->inclusive))
+    for (unsigned done = 0; done < count;) {
+        if (hits_first)
             done = hit(walker, &lines, done, count);
         if (layered) {
-            const unsigned together =
-                fm_hierarchy_independent(hierarchy, batch + done, count - done);
-            pass(walker, batch + done, together);
-            done += together;
+            const unsigned free = fm_hierarchy_independent(hierarchy, batch + done, count - done);
+            pass(walker, batch + done, free);
+            done += free;
         }
         if (done < count)
             refer(walker, batch[done++], store);
