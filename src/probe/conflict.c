@@ -8,7 +8,7 @@
 /* Half a miss in a lap is the least that can be told from none. */
 #define A_MISS 0.5
 /* Fresh placements on which a conflict must show. */
-#define CONFIRMATIONS 3
+#define CONFIRMATIONS   3
 #define CONFIRM_REPEATS 6
 
 static bool time_gap(struct fm_lab *lab, const struct fm_gap_plan *plan, bool control,
@@ -16,9 +16,9 @@ static bool time_gap(struct fm_lab *lab, const struct fm_gap_plan *plan, bool co
 {
     const struct fm_care care = {.repeats = repeats, .laps = 4};
     struct fm_string string;
-    const bool built = control ? fm_gap_control_string(&string, plan,
-                                                       lab->machine->info.page_size, err)
-                               : fm_gap_string(&string, plan, err);
+    const bool built = control
+                           ? fm_gap_control_string(&string, plan, lab->machine->info.page_size, err)
+                           : fm_gap_string(&string, plan, err);
     return built && fm_lab_time(lab, &string, &care, ns, err);
 }
 
@@ -52,8 +52,7 @@ bool fm_conflict_confirmed(struct fm_lab *lab, const struct fm_conflict_gauge *g
         bool more, fewer = false;
         if (!fm_lab_place(lab, bytes, err) ||
             !fm_conflicts(lab, gauge, gap, CONFIRM_REPEATS, &more, err) ||
-            (gap->count > 2 &&
-             !fm_conflicts(lab, gauge, &one_fewer, CONFIRM_REPEATS, &fewer, err)))
+            (gap->count > 2 && !fm_conflicts(lab, gauge, &one_fewer, CONFIRM_REPEATS, &fewer, err)))
             return false;
         *yes = more && !fewer;
     }

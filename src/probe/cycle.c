@@ -51,6 +51,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!time_chain(lab, FM_CHAIN_ADD, &add, &add_spread, err) ||
         !time_chain(lab, FM_CHAIN_ROTATE, &rotate, &rotate_spread, err))
         return false;
+    lab->known.add_ns = add;
     struct fm_finding *cycle = fm_result_finding(lab->result, "cpu.cycle_time", "ns");
     if (!cycle)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");

@@ -5,72 +5,20 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/refstring.h"
+#include "probe/conflict.h"
 #include "probe/probe.h"
-#include "refstring/refstring.h"
 
-/* Half a miss in a lap is the least that can be told from none. */
-#define A_MISS 0.5
-/* Fresh placements on which a conflict must show, or page placement decides it, not the index. */
-#define CONFIRMATIONS 3
+/* Part of a hit below which the clock is not believed. */
+#define GRAIN 0.02
 
 struct search {
-    double hit_ns;  /* a reference served by the first level */
-    double miss_ns; /* what a miss adds */
+    struct fm_conflict_gauge gauge;
     size_t line;
     double low, high; /* where the capacity must lie, from the walk */
     unsigned ways;
     size_t way_bytes;
 };
-
-static bool time_gap(struct fm_lab *lab, const struct fm_gap_plan *plan, bool control,
-                     unsigned repeats, double *ns, struct fm_error *err)
-{
-    const struct fm_care care = {.repeats = repeats, .laps = 4};
-    struct fm_string string;
-    const bool built = control ? fm_gap_control_string(&string, plan,
-                                                       lab->machine->info.page_size, err)
-                               : fm_gap_string(&string, plan, err);
-    return built && fm_lab_time(lab, &string, &care, ns, err);
-}
-
-/* Whether the words of a gap string conflict in the cache: they take longer than in the cache, and
-   the same pages with the words spread out do not. */
-static bool conflicts(struct fm_lab *lab, const struct search *search, unsigned count,
-                      size_t stride, size_t offset, unsigned repeats, bool *yes,
-                      struct fm_error *err)
-{
-    const struct fm_gap_plan plan = {
-        .count = count, .stride = stride, .offset = offset, .seed = fm_lab_seed(lab)};
-    const double least = A_MISS * search->miss_ns / count;
-    double ns, spread_ns;
-    *yes = false;
-    if (!time_gap(lab, &plan, false, repeats, &ns, err))
-        return false;
-    /* Below the clock's confidence nothing is believed. */
-    if (ns - search->hit_ns < fmax(least, 0.02 * search->hit_ns))
-        return true;
-    if (!time_gap(lab, &plan, true, repeats, &spread_ns, err))
-        return false;
-    *yes = ns - fmax(spread_ns, search->hit_ns) >= fmax(least, 0.02 * search->hit_ns);
-    return true;
-}
-
-/* The conflict shows on fresh pages too, and one word fewer never conflicts. */
-static bool confirmed(struct fm_lab *lab, const struct search *search, unsigned count,
-                      size_t stride, bool *yes, struct fm_error *err)
-{
-    const size_t bytes = count * stride + lab->machine->info.page_size;
-    *yes = true;
-    for (int i = 0; i < CONFIRMATIONS && *yes; i++) {
-        bool more, fewer = false;
-        if (!fm_lab_place(lab, bytes, err) ||
-            !conflicts(lab, search, count, stride, 0, 6, &more, err) ||
-            (count > 2 && !conflicts(lab, search, count - 1, stride, 0, 6, &fewer, err)))
-            return false;
-        *yes = more && !fewer;
-    }
-    return true;
-}
 
 static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error *err)
 {
@@ -85,16 +33,16 @@ static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error
             return false;
         for (size_t lines = from ? from : 1; lines <= to && !search->ways; lines++) {
             bool yes;
-            const size_t stride = lines * search->line;
-            if (!conflicts(lab, search, count, stride, 0, 2, &yes, err))
+            const struct fm_gap gap = {.count = count, .stride = lines * search->line};
+            if (!fm_conflicts(lab, &search->gauge, &gap, 2, &yes, err))
                 return false;
             if (!yes)
                 continue;
-            if (!confirmed(lab, search, count, stride, &yes, err))
+            if (!fm_conflict_confirmed(lab, &search->gauge, &gap, &yes, err))
                 return false;
             if (yes) {
                 search->ways = count - 1;
-                search->way_bytes = stride;
+                search->way_bytes = gap.stride;
             } else if (!fm_lab_place(lab, arena, err)) {
                 return false;
             }
@@ -107,11 +55,11 @@ static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error
 static bool find_line(struct fm_lab *lab, const struct search *search, size_t *line,
                       struct fm_error *err)
 {
-    const unsigned count = search->ways + 1;
     *line = 0;
     for (size_t offset = FM_WORD; offset < search->way_bytes && !*line; offset *= 2) {
         bool yes;
-        if (!conflicts(lab, search, count, search->way_bytes, offset, 4, &yes, err))
+        const struct fm_gap gap = {search->ways + 1, search->way_bytes, offset};
+        if (!fm_conflicts(lab, &search->gauge, &gap, 4, &yes, err))
             return false;
         if (!yes)
             *line = offset;
@@ -129,7 +77,7 @@ static void bracket(const struct fm_lab *lab, struct search *search)
     search->high = level->rise_to;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
-        if (fm_walk_mean(&walk->points[i]) > search->hit_ns + 0.3 * search->miss_ns) {
+        if (fm_walk_mean(&walk->points[i]) > search->gauge.hit_ns + 0.3 * search->gauge.miss_ns) {
             search->high = fmin(search->high, bytes);
             break;
         }
@@ -179,8 +127,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         return true;
     }
     struct search search = {
-        .hit_ns = known->levels[0].height_low,
-        .miss_ns = known->levels[1].height_ns - known->levels[0].height_ns,
+        .gauge = {.hit_ns = known->levels[0].height_low,
+                  .miss_ns = known->levels[1].height_ns - known->levels[0].height_ns,
+                  .least_ns = GRAIN * known->levels[0].height_low},
         .line = known->levels[0].line ? known->levels[0].line : FM_WORD,
     };
     size_t line = 0;

@@ -36,6 +36,7 @@ struct fm_known {
     struct fm_knee_fit fit; /* the walk as a sum of knees; count 0 where that does not describe it */
     double cycle_ns;       /* 0: not determined */
     double cycle_low, cycle_high;
+    double add_ns;         /* an integer add; 0: not measured */
     double far_bytes;      /* the largest footprint measured */
 };
 

@@ -17,6 +17,8 @@
 #define TOO_STEEP 0.25
 /* Part of a reading that is the clock's grain rather than a cost. */
 #define GRAIN 0.02
+/* Companions asked at the most. */
+#define COMPANIONS 2
 
 double fm_walk_mean(const struct fm_walk_point *point)
 {
@@ -131,19 +133,45 @@ struct companion {
     double steepness; /* how much the caches' answer changes around there; INFINITY: not known */
 };
 
-/* How much the walk changes from one footprint to another. */
-static double change(const struct fm_walk *walk, double from, double to)
+/* What is known of the walk when a footprint is looked at: the points below it. Where those end on
+   a plateau, it is taken to go on. */
+struct known {
+    const struct fm_walk *walk;
+    double last, end;
+};
+
+static struct known known_below(const struct fm_walk *walk, size_t bytes)
 {
-    return fabs(log(fm_walk_at(walk, to) / fm_walk_at(walk, from)));
+    const size_t count = position(walk, (double)bytes);
+    struct known known = {walk, 0, 0};
+    if (count == 0)
+        return known;
+    known.last = known.end = (double)walk->points[count - 1].bytes;
+    if (count > 1 && fabs(log(fm_walk_mean(&walk->points[count - 1]) /
+                              fm_walk_mean(&walk->points[count - 2]))) < ALIKE)
+        known.end = (double)bytes;
+    return known;
 }
 
-static struct companion companion_of(const struct fm_walk *walk, size_t pages, size_t page,
-                                     size_t units, double known)
+static double known_at(const struct known *known, double bytes)
+{
+    return fm_walk_at(known->walk, fmin(bytes, known->last));
+}
+
+/* How much the walk changes from one footprint to another. */
+static double change(const struct known *known, double from, double to)
+{
+    return fabs(log(known_at(known, to) / known_at(known, from)));
+}
+
+static struct companion companion_of(const struct known *known, size_t pages, size_t page,
+                                     size_t units)
 {
     /* Units that stand apart crowd some sets and leave others empty. So the level inside should be
        far too small for them, and the level itself have room to spare; the less it has, the less
        they are worth. */
     static const double room[] = {4, 2, AROUND}, penalty[] = {0, 0.05, 0.1};
+    const struct fm_walk *walk = known->walk;
     const double few = (double)(pages * units * walk->unit);
     const double apart = (double)(page / units) / (double)walk->unit;
     const double longest = (double)walk->longest_line / (double)walk->unit;
@@ -151,38 +179,43 @@ static struct companion companion_of(const struct fm_walk *walk, size_t pages, s
     struct companion companion = {units, few, few * longer, INFINITY};
     for (size_t i = 0; i < sizeof room / sizeof room[0]; i++) {
         const double above = fmax(companion.to * AROUND, few * room[i]);
-        if (above <= known)
+        if (above <= known->end)
             companion.steepness =
-                fmin(companion.steepness, change(walk, few / BEYOND, above) + penalty[i]);
+                fmin(companion.steepness, change(known, few / BEYOND, above) + penalty[i]);
     }
     return companion;
 }
 
-/* The companion whose answer lies most surely on a plateau. */
-static struct companion choose_companion(const struct fm_walk *walk, size_t pages, size_t page)
+/* The companions whose answer lies most surely on a plateau, best first; returns how many. */
+static size_t choose_companions(const struct known *known, size_t pages, size_t page,
+                                struct companion best[COMPANIONS])
 {
-    const size_t inside = position(walk, (double)(pages * page));
-    const double known = inside ? (double)walk->points[inside - 1].bytes : 0;
-    struct companion best = {.steepness = INFINITY};
-    for (size_t units = 1; units <= page / walk->unit / 2; units *= 2) {
-        const struct companion more = companion_of(walk, pages, page, units, known);
-        if (more.steepness < best.steepness)
-            best = more;
+    size_t count = 0;
+    for (size_t units = 1; units <= page / known->walk->unit / 2; units *= 2) {
+        const struct companion more = companion_of(known, pages, page, units);
+        size_t i = count;
+        if (more.steepness >= TOO_STEEP)
+            continue;
+        for (; i > 0 && best[i - 1].steepness > more.steepness; i--)
+            if (i < COMPANIONS)
+                best[i] = best[i - 1];
+        if (i < COMPANIONS)
+            best[i] = more;
+        count += count < COMPANIONS;
     }
-    return best;
+    return count;
 }
 
 /* The companion with the most units a page that still lies on a plateau, near its end if need be. */
-static struct companion densest_companion(const struct fm_walk *walk, size_t pages, size_t page)
+static struct companion densest_companion(const struct known *known, size_t pages, size_t page)
 {
-    const size_t inside = position(walk, (double)(pages * page));
-    const double known = inside ? (double)walk->points[inside - 1].bytes : 0;
-    size_t units = page / walk->unit / 2;
-    struct companion companion = companion_of(walk, pages, page, units, known);
-    while (units > 1 && (companion.to * AROUND > known ||
-                         change(walk, companion.from / BEYOND, companion.to * AROUND) > ALIKE)) {
+    size_t units = page / known->walk->unit / 2;
+    struct companion companion = companion_of(known, pages, page, units);
+    while (units > 1 &&
+           (companion.to * AROUND > known->end ||
+            change(known, companion.from / BEYOND, companion.to * AROUND) > ALIKE)) {
         units /= 2;
-        companion = companion_of(walk, pages, page, units, known);
+        companion = companion_of(known, pages, page, units);
     }
     return companion;
 }
@@ -203,35 +236,52 @@ static bool time_companion(struct fm_lab *lab, size_t bytes, size_t units, doubl
     return true;
 }
 
-/* What the TLB adds to each reference of a swept string over so many pages, and the weight of that
-   evidence. */
-static bool tlb_share(struct fm_lab *lab, size_t pages, double *share, double *weight,
-                      struct fm_error *err)
+/* The TLB's share as one companion shows it. */
+static bool share_by(struct fm_lab *lab, const struct known *known, size_t pages,
+                     const struct companion *companion, double *share, struct fm_error *err)
 {
-    const struct fm_walk *walk = &lab->walk;
-    const size_t page = lab->machine->info.page_size;
-    *share = 0;
-    *weight = 1;
-    if (pages <= PAGES_IN_ANY_TLB || page / walk->unit < 2)
-        return true;
-    const struct companion companion = choose_companion(walk, pages, page);
-    *weight = companion.steepness < TOO_STEEP ? ALIKE / (ALIKE + companion.steepness) : 0;
-    if (*weight <= 0)
-        return true;
     double least;
-    if (!time_companion(lab, pages * page, companion.units, &least, err))
+    if (!time_companion(lab, pages * lab->machine->info.page_size, companion->units, &least, err))
         return false;
-    *share = least - fm_walk_at(walk, sqrt(companion.from * companion.to));
-    /* What a TLB miss adds may overlap with a slower cache's answer, so a second companion is
-       served from as far out as can be. Whatever else happens to the two only adds. */
-    const struct companion far = densest_companion(walk, pages, page);
+    *share = least - known_at(known, sqrt(companion->from * companion->to));
     if (*share < GRAIN * least)
         *share = 0;
-    if (far.units <= companion.units || *share <= 0)
+    return true;
+}
+
+/* What the TLB adds to each reference of a swept string over so many pages, and the weight of that
+   evidence. */
+static bool tlb_share(struct fm_lab *lab, size_t bytes, double *share, double *weight,
+                      struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    const size_t pages = (bytes + page - 1) / page;
+    const struct known known = known_below(&lab->walk, bytes);
+    struct companion companions[COMPANIONS];
+    *share = 0;
+    *weight = 1;
+    if (pages <= PAGES_IN_ANY_TLB || page / lab->walk.unit < 2)
         return true;
-    if (!time_companion(lab, pages * page, far.units, &least, err))
+    const size_t count = choose_companions(&known, pages, page, companions);
+    *weight = count ? ALIKE / (ALIKE + companions[0].steepness) : 0;
+    /* The least of some: crowded sets only add. */
+    double least = INFINITY;
+    for (size_t i = 0; i < count && least > 0; i++) {
+        double one;
+        if (!share_by(lab, &known, pages, &companions[i], &one, err))
+            return false;
+        least = fmin(least, one);
+    }
+    if (count == 0 || least <= 0)
+        return true;
+    *share = least;
+    /* A TLB miss may hide in part behind a slower cache's answer, but by no more than a first-level
+       hit takes: then a companion that is served from as far out as can be shows less. */
+    const struct companion far = densest_companion(&known, pages, page);
+    if (!share_by(lab, &known, pages, &far, &least, err))
         return false;
-    *share = fmin(*share, least - fm_walk_at(walk, sqrt(far.from * far.to)));
+    if (least > *share - lab->fastest_ns)
+        *share = fmin(*share, least);
     return true;
 }
 
@@ -263,12 +313,6 @@ static bool fit_shares(struct fm_lab *lab, size_t count, struct fm_error *err)
     return true;
 }
 
-static size_t pages_of(const struct fm_lab *lab, size_t bytes)
-{
-    const size_t page = lab->machine->info.page_size;
-    return (bytes + page - 1) / page;
-}
-
 /* Whether the share at a footprint is known without a companion: it is the same on both sides. */
 static bool share_is_known(const struct fm_walk *walk, size_t bytes)
 {
@@ -288,7 +332,7 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
     double whole, share = 0, weight = 0;
     const bool known = share_is_known(walk, bytes);
     if (!time_swept(lab, bytes, 0, 0, &whole, err) ||
-        (!known && !tlb_share(lab, pages_of(lab, bytes), &share, &weight, err)))
+        (!known && !tlb_share(lab, bytes, &share, &weight, err)))
         return false;
     add_point(walk, bytes, whole, share, weight);
     if (!fit_shares(lab, walk->count, err))
@@ -304,8 +348,7 @@ bool fm_walk_settle(struct fm_lab *lab, struct fm_error *err)
     struct fm_walk *walk = &lab->walk;
     for (size_t i = 0; i < walk->count; i++) {
         struct fm_walk_point *point = &walk->points[i];
-        if (!tlb_share(lab, pages_of(lab, point->bytes), &point->tlb_measured, &point->tlb_weight,
-                       err) ||
+        if (!tlb_share(lab, point->bytes, &point->tlb_measured, &point->tlb_weight, err) ||
             !fit_shares(lab, i + 1, err))
             return false;
     }
