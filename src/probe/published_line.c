@@ -8,9 +8,10 @@
 #include "probe/published.h"
 #include "refstring/refstring.h"
 
-/* Trials on fresh pages, of which the least counts; of a large level one sees many pages. */
-#define TRIALS 4
-#define LARGE  ((size_t)1 << 21)
+/* Trials on fresh pages, of which the least counts; of a large level each sees many pages. */
+#define TRIALS       4
+#define TRIALS_LARGE 2
+#define LARGE        ((size_t)1 << 21)
 
 /* Part of a miss by which the mean time must drop. Even stripes a line wide leave many sets with
    one line too many, and those go on missing: the drop can be small, but not as small as luck. */
@@ -20,7 +21,7 @@
 static bool least_time(struct fm_lab *lab, size_t bytes, size_t stripe, double *least,
                        struct fm_error *err)
 {
-    const unsigned trials = bytes > LARGE ? 1 : TRIALS;
+    const unsigned trials = bytes > LARGE ? TRIALS_LARGE : TRIALS;
     const struct fm_care care = {.repeats = 3};
     *least = INFINITY;
     for (unsigned trial = 0; trial < trials; trial++) {
