@@ -54,12 +54,22 @@ bool fm_survey_check_only(const char *only, struct fm_error *err)
     return true;
 }
 
+/* A probe of another method than the default runs only where the method or the probe is asked for
+   by name. */
+static bool is_wanted(const struct fm_survey_options *options, const struct fm_probe *probe)
+{
+    const bool named = options->only && list_has(options->only, probe->name);
+    if (options->only && !named)
+        return false;
+    return probe->every_method || probe->method == options->method ||
+           (named && options->method == FM_METHOD_DEFAULT);
+}
+
 /* Marks the probes to run: those asked for and what they need. */
 static void choose(const struct fm_survey_options *options, bool chosen[PROBES])
 {
     for (size_t i = 0; i < PROBES; i++)
-        chosen[i] = (!options->only || list_has(options->only, probes[i]->name)) &&
-                    (probes[i]->every_method || probes[i]->method == options->method);
+        chosen[i] = is_wanted(options, probes[i]);
     for (size_t i = PROBES; i-- > 0;)
         for (size_t j = 0; j < i && chosen[i]; j++)
             chosen[j] |= list_has(probes[i]->needs, probes[j]->name);
