@@ -10,8 +10,13 @@
 
 #define METHOD "cooper-sandoval"
 /* The grain of the sweep where the gap test finds no line; any will do. */
-#define ANY_UNIT    64
-#define MOST_LEVELS (FM_CACHE_LEVELS + 1)
+#define ANY_UNIT 64
+/* How often the truth lies in what this method reads off the curve, on random simulated machines.
+ */
+#define SURE_OF_CAPACITY 0.5
+#define SURE_OF_LATENCY  0.9
+#define SURE_OF_MEMORY   0.65
+#define MOST_LEVELS      (FM_CACHE_LEVELS + 1)
 
 struct reading {
     struct fm_published_first first;
@@ -82,13 +87,14 @@ static void report_latency(struct fm_lab *lab, const struct reading *reading, si
     /* The height is the step's worst latency; its best is at the end of the rise before. */
     const double best = reading->curve.least[i ? reading->ends[i - 1] + 1 : 0];
     const double low = fmin(best, height) - rounding, high = height + rounding;
-    fm_measured(ns, height, low, high, 0.9, METHOD, "curve:cache-only");
+    const double sure = i + 1 < known->count ? SURE_OF_LATENCY : SURE_OF_MEMORY;
+    fm_measured(ns, height, low, high, sure, METHOD, "curve:cache-only");
     struct fm_finding *cycles = fm_lab_finding(lab, i, "latency_cycles", "cycles");
     if (!cycles)
         return;
     if (known->cycle_ns > 0)
         fm_measured(cycles, height / known->cycle_ns, low / known->cycle_high,
-                    high / known->cycle_low, 0.9, METHOD, "curve:cache-only");
+                    high / known->cycle_low, sure, METHOD, "curve:cache-only");
     else
         fm_undetermined(cycles, "the cycle time is not known");
 }
@@ -101,7 +107,7 @@ static void report_capacity(struct fm_lab *lab, const struct reading *reading, s
     struct fm_finding *finding = fm_lab_finding(lab, i, "capacity", "B");
     if (finding)
         fm_measured(finding, curve->bytes[end], curve->bytes[end > 0 ? end - 1 : 0],
-                    curve->bytes[end + 1 < curve->count ? end + 1 : end], 0.5, METHOD,
+                    curve->bytes[end + 1 < curve->count ? end + 1 : end], SURE_OF_CAPACITY, METHOD,
                     "curve:cache-only");
 }
 
@@ -111,28 +117,23 @@ static void report_first(struct fm_lab *lab, const struct reading *reading)
     const struct fm_published_first *first = &reading->first;
     const double exact = (double)first->ways * (double)first->way_bytes;
     report_capacity(lab, reading, 0);
-    struct fm_finding *capacity = fm_lab_finding(lab, 0, "capacity", "B");
-    struct fm_finding swept = {0};
-    if (capacity)
-        swept = *capacity;
     struct fm_finding *ways = fm_lab_finding(lab, 0, "ways", "");
-    if (!capacity || !ways)
+    struct fm_finding *capacity = fm_lab_finding(lab, 0, "capacity", "B");
+    if (!ways || !capacity)
         return;
     if (!first->ways) {
         fm_undetermined(ways, "no gap conflicts on every page placement");
-    } else if (exact < swept.low.number || exact > swept.high.number) {
-        fm_undetermined(ways, "the gap test and the cache-only sweep disagree on the capacity");
+    } else if (exact < capacity->low.number || exact > capacity->high.number) {
         ways->candidates[ways->candidate_count++] = fm_number(first->ways);
-        capacity = fm_lab_finding(lab, 0, "capacity", "B");
-        fm_undetermined(capacity, ways->note);
         capacity->candidates[capacity->candidate_count++] = fm_number(exact);
-        capacity->candidates[capacity->candidate_count++] = swept.value;
+        capacity->candidates[capacity->candidate_count++] = capacity->value;
+        fm_undetermined(ways, "the gap test and the cache-only sweep disagree on the capacity");
+        fm_undetermined(capacity, ways->note);
     } else {
-        fm_measured(ways, first->ways, first->ways, first->ways, 0.95, METHOD, NULL);
+        fm_measured(capacity, exact, exact, exact, 0.99, METHOD, NULL);
+        fm_measured(ways, first->ways, first->ways, first->ways, 0.99, METHOD, NULL);
         if (first->full)
             ways->value = ways->low = ways->high = fm_text("full");
-        capacity = fm_lab_finding(lab, 0, "capacity", "B");
-        fm_measured(capacity, exact, exact, exact, 0.95, METHOD, NULL);
         lab->known.levels[0].capacity = exact;
     }
 }
