@@ -46,10 +46,12 @@ static void print_figures(const struct published_figure *table, double ours, int
 
 static void print_heading(void)
 {
-    printf("%47s%-19s%-19s%-25s%s\n", "", "line (B)", "ways", "capacity (KiB)", "latency");
-    printf("%-31s    time  level  doc paper  ours   doc paper ours     doc   paper    ours  paper"
-           "   ours unit\n",
-           "machine");
+    printf("%33s%-17s%-19s%-19s%-25s%s\n", "", "time (s)", "line (B)", "ways", "capacity (KiB)",
+           "latency");
+    printf(
+        "%-31s wall   cpu  level  doc paper  ours   doc paper ours     doc   paper    ours  paper"
+        "   ours unit\n",
+        "machine");
 }
 
 static void print_level(const struct published_level *table, const struct found_level *ours,
@@ -76,10 +78,10 @@ static size_t print_machine(const struct published_machine *machine, const struc
     for (size_t i = 0; i < machine->count; i++) {
         good += level_holds(machine, found, i, why);
         if (i == 0)
-            printf("%-31.*s %5.1f s", (int)strcspn(machine->file, "."), machine->file,
-                   found->seconds);
+            printf("%-31.*s%5.1f%6.1f", (int)strcspn(machine->file, "."), machine->file,
+                   found->wall_s, found->cpu_s);
         else
-            printf("%39s", "");
+            printf("%42s", "");
         print_level(&machine->levels[i], &found->levels[i], why);
     }
     return good;

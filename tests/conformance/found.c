@@ -63,10 +63,10 @@ static void take(struct found *found, const struct published_machine *machine,
     }
 }
 
-static double now(void)
+static double now(clockid_t clock)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
@@ -78,14 +78,15 @@ static bool survey(struct found *found, const struct published_machine *machine,
     snprintf(path, sizeof path, "%s/%s", folder, machine->file);
     if (!fm_description_read(path, &found->machine, err))
         return false;
-    const double start = now();
+    const double wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
     struct fm_machine *simulated = fm_simulated_open(&found->machine, seed, err);
     if (!simulated)
         return false;
     struct fm_result result;
     fm_result_init(&result);
     const bool good = fm_survey(simulated, NULL, &options, &result, err);
-    found->seconds = now() - start;
+    found->wall_s = now(CLOCK_MONOTONIC) - wall;
+    found->cpu_s = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     if (good)
         take(found, machine, &result);
     fm_result_free(&result);

@@ -17,8 +17,8 @@ struct found_level {
 
 struct found {
     bool surveyed;
-    char problem[256]; /* why it was not surveyed */
-    double seconds;    /* of this computer */
+    char problem[256];    /* why it was not surveyed */
+    double wall_s, cpu_s; /* of this computer */
     struct fm_description machine;
     size_t level_count;
     struct found_level levels[PUBLISHED_LEVELS];
