@@ -24,7 +24,7 @@
 #define PLATEAU 3
 #define LOOK_AHEAD 8
 /* Relative residuals above which knees do not describe the walk. */
-#define POOR_FIT 0.08
+#define POOR_FIT 0.045
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
@@ -115,6 +115,29 @@ static bool refine(struct fm_lab *lab, double from, double to, struct fm_error *
     return true;
 }
 
+/* Measures again, a few times at most, the points that a larger footprint undercuts: latency does
+   not fall as footprints grow, so something else was at work there. */
+static bool mend(struct fm_lab *lab, struct fm_error *err)
+{
+    struct fm_walk *walk = &lab->walk;
+    for (int round = 0; round < 3; round++) {
+        double least = INFINITY;
+        bool mended = false;
+        for (size_t i = walk->count; i-- > 0;) {
+            const double here = fm_walk_mean(&walk->points[i]);
+            if (here > least * (1 + 2 * WORTH_A_LOOK)) {
+                if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_mend(lab, i, err))
+                    return false;
+                mended = true;
+            }
+            least = fmin(least, fm_walk_mean(&walk->points[i]));
+        }
+        if (!mended)
+            break;
+    }
+    return true;
+}
+
 /* Measures the points again on fresh placements, the smaller the more often: a small footprint is
    cheap, and its luck with pages varies most. Stops when placements make no difference. */
 static bool repeat_on_fresh_pages(struct fm_lab *lab, double from, struct fm_error *err)
@@ -148,7 +171,28 @@ static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm
     const double to = far_end(lab);
     lab->walk.unit = unit;
     fm_walk_cut(&lab->walk, from * 0.99);
-    return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err);
+    return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) && mend(lab, err);
+}
+
+/* The points of the walk whose TLB share is sure, and those beyond the last of them: to leave these
+   out would be to call the walk ended. error may be NULL. */
+static size_t sure_points(const struct fm_walk *walk, double *bytes, double *latency,
+                          double *error)
+{
+    size_t count = 0, last = walk->count;
+    while (last > 0 && !walk->points[last - 1].tlb_known)
+        last--;
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct fm_walk_point *point = &walk->points[i];
+        if (!point->tlb_known && i < last)
+            continue;
+        bytes[count] = (double)point->bytes;
+        latency[count] = fm_walk_mean(point);
+        if (error)
+            error[count] = fm_walk_error(point);
+        count++;
+    }
+    return count;
 }
 
 /* Reads the walk into plateaus; keeps what is known of the lines of the first `keep` levels. */
@@ -156,15 +200,11 @@ static void read_walk(struct fm_lab *lab, size_t keep)
 {
     const struct fm_walk *walk = &lab->walk;
     double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], error[FM_WALK_POINTS];
-    for (size_t i = 0; i < walk->count; i++) {
-        bytes[i] = (double)walk->points[i].bytes;
-        latency[i] = fm_walk_mean(&walk->points[i]);
-        error[i] = fm_walk_error(&walk->points[i]);
-    }
+    const size_t sure = sure_points(walk, bytes, latency, error);
     struct fm_level read[FM_CACHE_LEVELS + 1];
     struct fm_known *known = &lab->known;
-    known->count = fm_read_levels(bytes, latency, error, walk->count, read, FM_CACHE_LEVELS + 1);
-    known->count = fm_join_close_levels(bytes, latency, walk->count, read, known->count);
+    known->count = fm_read_levels(bytes, latency, error, sure, read, FM_CACHE_LEVELS + 1);
+    known->count = fm_join_close_levels(bytes, latency, sure, read, known->count);
     for (size_t i = 0; i < known->count; i++) {
         struct fm_known_level *level = &known->levels[i];
         const struct fm_known_level before = *level;
@@ -185,7 +225,7 @@ static void read_walk(struct fm_lab *lab, size_t keep)
         }
     }
     known->memory_seen = known->count > 0 && known->levels[known->count - 1].rise_from == 0;
-    known->far_bytes = walk->count ? bytes[walk->count - 1] : 0;
+    known->far_bytes = walk->count ? (double)walk->points[walk->count - 1].bytes : 0;
 }
 
 /* The first level alone, with units shorter than any line: enough to find its line. */
@@ -233,13 +273,10 @@ static void fit_knees(struct fm_lab *lab)
     known->fit.count = 0;
     if (known->count < 2 || !known->memory_seen)
         return;
-    for (size_t i = 0; i < walk->count; i++) {
-        bytes[i] = (double)walk->points[i].bytes;
-        latency[i] = fm_walk_mean(&walk->points[i]);
-    }
+    const size_t sure = sure_points(walk, bytes, latency, NULL);
     for (size_t i = 0; i + 1 < known->count; i++)
         places[i] = middle_of_rise(walk, &known->levels[i]);
-    if (!fm_fit_knees(bytes, latency, walk->count, places, known->count - 1, &known->fit) ||
+    if (!fm_fit_knees(bytes, latency, sure, places, known->count - 1, &known->fit) ||
         known->fit.error > POOR_FIT)
         known->fit.count = 0;
 }
@@ -253,6 +290,8 @@ static void publish_curve(struct fm_lab *lab)
     curve->y = (struct fm_axis){"latency", "ns"};
     for (size_t i = 0; i < lab->walk.count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[i];
+        if (!point->tlb_known)
+            continue;
         fm_curve_add(curve, (struct fm_point){.x = (double)point->bytes,
                                               .y = fm_walk_mean(point),
                                               .low = point->low - point->tlb_ns,
@@ -321,7 +360,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !fm_walk_settle(lab, err))
         return false;
     lab->walk.settled = true;
-    if (!refine(lab, SMALLEST, INFINITY, err) || !repeat_on_fresh_pages(lab, SMALLEST, err))
+    if (!mend(lab, err) || !refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
+        !repeat_on_fresh_pages(lab, SMALLEST, err))
         return false;
     read_walk(lab, known->count);
     fit_knees(lab);

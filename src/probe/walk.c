@@ -48,13 +48,20 @@ static size_t position(const struct fm_walk *walk, double bytes)
     return low;
 }
 
-/* The points on both sides of a footprint and how far between them it lies, on a log scale. */
+/* The sure points on both sides of a footprint and how far between them it lies, on a log scale. */
 static double between(const struct fm_walk *walk, double bytes, const struct fm_walk_point **a,
                       const struct fm_walk_point **b)
 {
-    const size_t i = position(walk, bytes);
-    *a = &walk->points[i > 0 ? i - 1 : 0];
-    *b = &walk->points[i < walk->count ? i : walk->count - 1];
+    const size_t at = position(walk, bytes);
+    size_t i = at < walk->count ? at : walk->count - 1, j = at > 0 ? at - 1 : 0;
+    while (i + 1 < walk->count && !walk->points[i].tlb_known)
+        i++;
+    while (j > 0 && !walk->points[j].tlb_known)
+        j--;
+    *b = &walk->points[i];
+    *a = &walk->points[j];
+    if (!(*b)->tlb_known)
+        *b = *a;
     if (*a == *b)
         return 0;
     return log(bytes / (double)(*a)->bytes) / log((double)(*b)->bytes / (double)(*a)->bytes);
@@ -67,6 +74,17 @@ double fm_walk_at(const struct fm_walk *walk, double bytes)
         return 0;
     const double part = between(walk, bytes, &a, &b);
     return exp(log(fm_walk_mean(a)) * (1 - part) + log(fm_walk_mean(b)) * part);
+}
+
+double fm_walk_tlb_weight_at(const struct fm_walk *walk, double bytes)
+{
+    const struct fm_walk_point *a, *b;
+    if (walk->count == 0)
+        return 0;
+    between(walk, bytes, &a, &b);
+    if (a->tlb_ns < GRAIN * fm_walk_mean(a) && b->tlb_ns < GRAIN * fm_walk_mean(b))
+        return 1;
+    return fmax(a->tlb_weight, b->tlb_weight);
 }
 
 double fm_walk_tlb_at(const struct fm_walk *walk, double bytes)
@@ -146,9 +164,12 @@ static struct known known_below(const struct fm_walk *walk, size_t bytes)
     struct known known = {walk, 0, 0};
     if (count == 0)
         return known;
-    known.last = known.end = (double)walk->points[count - 1].bytes;
-    if (count > 1 && fabs(log(fm_walk_mean(&walk->points[count - 1]) /
-                              fm_walk_mean(&walk->points[count - 2]))) < ALIKE)
+    size_t last = count - 1;
+    while (last > 0 && !walk->points[last].tlb_known)
+        last--;
+    known.last = known.end = (double)walk->points[last].bytes;
+    if (last > 0 && last + 1 == count &&
+        fabs(log(fm_walk_mean(&walk->points[last]) / fm_walk_mean(&walk->points[last - 1]))) < ALIKE)
         known.end = (double)bytes;
     return known;
 }
@@ -170,7 +191,7 @@ static struct companion companion_of(const struct known *known, size_t pages, si
     /* Units that stand apart crowd some sets and leave others empty. So the level inside should be
        far too small for them, and the level itself have room to spare; the less it has, the less
        they are worth. */
-    static const double room[] = {4, 2, AROUND}, penalty[] = {0, 0.05, 0.1};
+    static const double room[] = {4, 2, 1.5}, penalty[] = {0, 0.05, 0.12};
     const struct fm_walk *walk = known->walk;
     const double few = (double)(pages * units * walk->unit);
     const double apart = (double)(page / units) / (double)walk->unit;
@@ -191,7 +212,7 @@ static size_t choose_companions(const struct known *known, size_t pages, size_t 
                                 struct companion best[COMPANIONS])
 {
     size_t count = 0;
-    for (size_t units = 1; units <= page / known->walk->unit / 2; units *= 2) {
+    for (size_t units = 1; units <= page / known->walk->unit / 2; units += (units + 2) / 3) {
         const struct companion more = companion_of(known, pages, page, units);
         size_t i = count;
         if (more.steepness >= TOO_STEEP)
@@ -204,20 +225,6 @@ static size_t choose_companions(const struct known *known, size_t pages, size_t 
         count += count < COMPANIONS;
     }
     return count;
-}
-
-/* The companion with the most units a page that still lies on a plateau, near its end if need be. */
-static struct companion densest_companion(const struct known *known, size_t pages, size_t page)
-{
-    size_t units = page / known->walk->unit / 2;
-    struct companion companion = companion_of(known, pages, page, units);
-    while (units > 1 &&
-           (companion.to * AROUND > known->end ||
-            change(known, companion.from / BEYOND, companion.to * AROUND) > ALIKE)) {
-        units /= 2;
-        companion = companion_of(known, pages, page, units);
-    }
-    return companion;
 }
 
 /* The least over some choices of units: one that crowds no set is among them. */
@@ -234,6 +241,16 @@ static bool time_companion(struct fm_lab *lab, size_t bytes, size_t units, doubl
         *least = fmin(*least, ns);
     }
     return true;
+}
+
+/* How far a companion can be relied on: as far as its answer is flat, and no further than what was
+   taken out of that answer before. */
+static double weight_of(const struct known *known, const struct companion *companion)
+{
+    const struct fm_walk_point *a, *b;
+    const double own = ALIKE / (ALIKE + companion->steepness);
+    between(known->walk, fmin(sqrt(companion->from * companion->to), known->last), &a, &b);
+    return a->tlb_ns > GRAIN * fm_walk_mean(a) ? fmin(own, a->tlb_weight) : own;
 }
 
 /* The TLB's share as one companion shows it. */
@@ -263,7 +280,9 @@ static bool tlb_share(struct fm_lab *lab, size_t bytes, double *share, double *w
     if (pages <= PAGES_IN_ANY_TLB || page / lab->walk.unit < 2)
         return true;
     const size_t count = choose_companions(&known, pages, page, companions);
-    *weight = count ? ALIKE / (ALIKE + companions[0].steepness) : 0;
+    *weight = 0;
+    for (size_t i = 0; i < count; i++)
+        *weight = fmax(*weight, weight_of(&known, &companions[i]));
     /* The least of some: crowded sets only add. */
     double least = INFINITY;
     for (size_t i = 0; i < count && least > 0; i++) {
@@ -275,13 +294,6 @@ static bool tlb_share(struct fm_lab *lab, size_t bytes, double *share, double *w
     if (count == 0 || least <= 0)
         return true;
     *share = least;
-    /* A TLB miss may hide in part behind a slower cache's answer, but by no more than a first-level
-       hit takes: then a companion that is served from as far out as can be shows less. */
-    const struct companion far = densest_companion(&known, pages, page);
-    if (!share_by(lab, &known, pages, &far, &least, err))
-        return false;
-    if (least > *share - lab->fastest_ns)
-        *share = fmin(*share, least);
     return true;
 }
 
@@ -301,14 +313,22 @@ static bool fit_shares(struct fm_lab *lab, size_t count, struct fm_error *err)
         return true;
     if (!fm_isotonic_median(measured, weight, used, fitted))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the walk");
-    double share = 0;
+    double share = 0, before = 0, floor = 0;
     for (size_t i = 0, next = 0; i < count; i++) {
         struct fm_walk_point *point = &walk->points[i];
         const double whole = point->sum / point->placements;
-        if (point->tlb_weight > 0)
+        point->tlb_known = point->tlb_weight > 0;
+        if (point->tlb_known)
             share = fmax(share, fitted[next++]);
-        /* No load is faster than the fastest. */
-        point->tlb_ns = fmin(share, whole - fmin(whole, lab->fastest_ns));
+        else if (next == 0 || (next < used && fitted[next] - share < GRAIN * (whole - share)))
+            point->tlb_known = true;
+        /* No cache answers sooner because more is asked of it: what was seen at two footprints in
+           a row, a larger one does not undercut. So a share that hides in part behind a slower
+           cache's answer is not taken out in full. */
+        point->tlb_ns = fmax(0, fmin(share, whole - fmax(floor, lab->fastest_ns)));
+        const double net = whole - point->tlb_ns;
+        floor = fmax(floor, fmin(before, net) * (1 - GRAIN / 2));
+        before = net;
     }
     return true;
 }
@@ -341,6 +361,20 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
     if (ns)
         *ns = whole - (point ? point->tlb_ns : fm_walk_tlb_at(walk, (double)bytes));
     return true;
+}
+
+bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    struct fm_walk_point *point = &lab->walk.points[index];
+    double whole;
+    if (!time_swept(lab, point->bytes, 0, 0, &whole, err))
+        return false;
+    if (whole < point->sum / point->placements) {
+        point->placements = 1;
+        point->sum = point->low = point->high = whole;
+        point->sum_of_squares = whole * whole;
+    }
+    return fit_shares(lab, lab->walk.count, err);
 }
 
 bool fm_walk_settle(struct fm_lab *lab, struct fm_error *err)

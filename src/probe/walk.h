@@ -22,6 +22,7 @@ struct fm_walk_point {
     double tlb_measured;        /* the TLB's share as the companion shows it */
     double tlb_weight;          /* how far that can be relied on; 0: not at all */
     double tlb_ns;              /* the share that is taken out */
+    bool tlb_known;             /* … and that is sure: measured, or the same on both sides */
 };
 
 #define FM_WALK_POINTS 512
@@ -43,15 +44,22 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
    largest point. */
 bool fm_walk_settle(struct fm_lab *lab, struct fm_error *err);
 
+/* Measures a point again and keeps what is less: for one that interference must have touched. */
+bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err);
+
 /* The mean latency of a point across placements, and its relative standard error. */
 double fm_walk_mean(const struct fm_walk_point *point);
 double fm_walk_error(const struct fm_walk_point *point);
 
-/* Latency at any footprint, interpolated between points (log-log), flat beyond the ends. */
+/* Latency at any footprint, interpolated (log-log) between points whose TLB share is sure, flat
+   beyond the ends. */
 double fm_walk_at(const struct fm_walk *walk, double bytes);
 
 /* The TLB's share at any footprint, likewise. */
 double fm_walk_tlb_at(const struct fm_walk *walk, double bytes);
+
+/* How far that share can be relied on, 0..1; 1 where there is none. */
+double fm_walk_tlb_weight_at(const struct fm_walk *walk, double bytes);
 
 /* Forgets the points above a footprint. */
 void fm_walk_cut(struct fm_walk *walk, double bytes);
