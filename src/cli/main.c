@@ -17,7 +17,7 @@ const struct fm_command fm_commands[] = {
                  "  fathom survey --budget 2 --format json\n"
                  "  fathom survey --machine intel-xeon-e5530-nehalem --seed 1\n"
                  "  fathom survey --record here.samples -o here.json\n"
-                 "  fathom survey --replay here.samples --method cooper-sandoval\n",
+                 "  fathom survey --replay here.samples --verbose\n",
      .run = fm_run_survey},
     {.name = "probes",
      .operands = "",

@@ -14,7 +14,7 @@
 #define BEYOND 3
 /* Changes of latency, as logarithms, that make no difference, and that make a companion useless. */
 #define ALIKE 0.05
-#define TOO_STEEP 0.25
+#define TOO_STEEP 0.8
 /* Part of a reading that is the clock's grain rather than a cost. */
 #define GRAIN 0.02
 /* Companions asked at the most. */

@@ -48,7 +48,7 @@ static inline struct fm_tlb_description lab_tlb(unsigned level, uint32_t entries
                                        .page_size_count = 1};
 }
 
-static struct fm_machine *lab_open(const struct fm_description *description, size_t bytes)
+static inline struct fm_machine *lab_open(const struct fm_description *description, size_t bytes)
 {
     struct fm_error err = {0};
     struct fm_machine *machine = fm_simulated_open(description, 1, &err);
@@ -60,7 +60,7 @@ static struct fm_machine *lab_open(const struct fm_description *description, siz
     return machine;
 }
 
-static void lab_close(struct fm_machine *machine)
+static inline void lab_close(struct fm_machine *machine)
 {
     machine->ops->close(machine);
 }

@@ -92,7 +92,7 @@ static double synthetic_latency(const struct synthetic *s, double bytes)
     return y * pow(1 + s->tilt, log2(bytes / s->from));
 }
 
-static void synthetic_draw(const struct synthetic *s, struct fm_rng *rng,
+static inline void synthetic_draw(const struct synthetic *s, struct fm_rng *rng,
                            struct synthetic_curve *curve)
 {
     curve->n = 0;
