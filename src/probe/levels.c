@@ -14,8 +14,6 @@
 #define SMALLEST 512
 /* No line is shorter than this, so the first walk misses none. */
 #define SHORTEST_LINE 16
-/* … nor longer than this. */
-#define LONGEST_LINE 256
 /* Points to an octave where the curve changes. */
 #define DENSE 8
 /* A change between neighbouring points worth looking into. */
@@ -233,7 +231,7 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
     const double limit = fmin(far_end(lab), 0x1p22);
-    lab->walk = (struct fm_walk){.unit = SHORTEST_LINE, .longest_line = LONGEST_LINE};
+    lab->walk = (struct fm_walk){.unit = SHORTEST_LINE, .longest_line = FM_LONGEST_LINE};
     if (!fm_lab_place(lab, (size_t)limit, err))
         return false;
     unsigned above = 0;

@@ -95,7 +95,8 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     snprintf(curve->y.unit, sizeof curve->y.unit, "ns");
 
     double clearest = 1;
-    for (size_t stripe = from; stripe <= page / 2 && stripe * 4 <= bytes; stripe *= 2) {
+    const size_t widest = page / 2 < FM_LONGEST_LINE ? page / 2 : FM_LONGEST_LINE;
+    for (size_t stripe = from; stripe <= widest && stripe * 4 <= bytes; stripe *= 2) {
         double ns;
         const double middle = (miss + hit) / 2;
         if (!least_over_variants(lab, bytes, stripe, middle, &ns, err))

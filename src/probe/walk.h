@@ -27,6 +27,9 @@ struct fm_walk_point {
 
 #define FM_WALK_POINTS 512
 
+/* No cache has longer lines than this; a longer one would be reported as undetermined. */
+#define FM_LONGEST_LINE 256
+
 struct fm_walk {
     size_t unit;
     double sure_to;      /* up to this footprint no level's line is longer than the unit … */
