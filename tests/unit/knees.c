@@ -1,0 +1,167 @@
+/* Knees fitted to sums of knees: what a blurred curve would show if nothing blurred it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "analysis/knees.h"
+#include "synthetic.h"
+
+#define CURVES 24
+#define NOISE  0.01
+
+/* Plateaus at least 8 times apart, knees sharp or scattered; fewer ways than four on scattered
+   pages blur over such a distance, and more than one shape describes them. */
+static void any_sum(struct fm_rng *rng, struct synthetic *s)
+{
+    static const unsigned ways[] = {4, 6, 8, 11, 12, 16, 24};
+    synthetic_any(rng, 8, 1.5, s);
+    if (s->levels > 4)
+        s->levels = 4;
+    for (size_t l = 0; l < s->levels; l++) {
+        s->knee[l] = fm_rng_below(rng, 2) ? KNEE_POISSON : KNEE_SHARP;
+        s->ways[l] = ways[fm_rng_below(rng, sizeof ways / sizeof *ways)];
+    }
+    s->from = s->capacity[0] / 16;
+    s->to = s->capacity[s->levels - 2] * 16;
+}
+
+static void draw_sum(const struct synthetic *s, struct fm_rng *rng, struct synthetic_curve *curve)
+{
+    curve->n = 0;
+    for (double bytes = s->from; bytes <= s->to; bytes *= exp2(1.0 / 8)) {
+        double y = s->latency[0];
+        for (size_t l = 0; l + 1 < s->levels; l++)
+            y += (s->latency[l + 1] - s->latency[l]) *
+                 synthetic_misses(s->knee[l], bytes / s->capacity[l], s->ways[l]);
+        curve->bytes[curve->n] = bytes;
+        curve->latency[curve->n++] = y * (1 + NOISE * synthetic_normal(rng));
+    }
+}
+
+/* Where the curve passes half way between two plateaus. */
+static double half_way(const struct synthetic *s, const struct synthetic_curve *curve, size_t l)
+{
+    const double half = (s->latency[l] + s->latency[l + 1]) / 2;
+    size_t i = 0;
+    while (i + 1 < curve->n && curve->latency[i] < half)
+        i++;
+    return curve->bytes[i];
+}
+
+static bool fit_sum(const struct synthetic *s, const struct synthetic_curve *curve,
+                    struct fm_knee_fit *fit)
+{
+    double places[SYNTHETIC_LEVELS];
+    for (size_t l = 0; l + 1 < s->levels; l++)
+        places[l] = half_way(s, curve, l);
+    return fm_fit_knees(curve->bytes, curve->latency, curve->n, places, s->levels - 1, fit);
+}
+
+/* The footprint at which half of the references miss: that is what the eye calls the knee. Capacity
+   and ways of a fit are parameters of its shape, and can make up for one another. */
+static double true_half(const struct synthetic *s, size_t l)
+{
+    double low = s->capacity[l] / 64, high = s->capacity[l] * 8;
+    for (int i = 0; i < 50; i++) {
+        const double middle = sqrt(low * high);
+        const double misses = synthetic_misses(s->knee[l], middle / s->capacity[l], s->ways[l]);
+        *(misses < 0.5 ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static double fitted_half(const struct fm_knee *knee)
+{
+    double low = knee->capacity / 64, high = knee->capacity * 8;
+    for (int i = 0; i < 50; i++) {
+        const double middle = sqrt(low * high);
+        *(fm_knee_misses(knee, middle) < 0.5 ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static void finds_heights_and_places(void **state)
+{
+    (void)state;
+    static struct synthetic_curve curve;
+    struct fm_rng rng;
+    fm_rng_seed(&rng, 11);
+    for (int c = 0; c < CURVES; c++) {
+        struct synthetic s;
+        struct fm_knee_fit fit;
+        any_sum(&rng, &s);
+        draw_sum(&s, &rng, &curve);
+        assert_true(fit_sum(&s, &curve, &fit));
+        assert_int_equal(fit.count, s.levels - 1);
+        assert_true(fit.error < 3 * NOISE);
+        for (size_t l = 0; l < s.levels; l++)
+            if (fabs(fit.heights[l] / s.latency[l] - 1) > 0.02)
+                fail_msg("curve %d: height %zu is %g, not %g", c, l, fit.heights[l], s.latency[l]);
+        for (size_t l = 0; l + 1 < s.levels; l++)
+            if (fabs(fitted_half(&fit.knees[l]) / true_half(&s, l) - 1) > 0.05)
+                fail_msg("curve %d: knee %zu is at %g, not %g", c, l, fitted_half(&fit.knees[l]),
+                         true_half(&s, l));
+    }
+}
+
+/* Two scattered knees so close that the curve is level nowhere between them. */
+static void sees_a_plateau_that_is_not_there(void **state)
+{
+    (void)state;
+    static struct synthetic_curve curve;
+    const struct synthetic s = {.levels = 3,
+                                .capacity = {1 << 18, 5 << 18},
+                                .latency = {10, 40, 200},
+                                .knee = {KNEE_POISSON, KNEE_POISSON},
+                                .ways = {8, 8},
+                                .from = 1 << 14,
+                                .to = 1 << 24};
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct fm_knee_fit fit;
+        struct fm_rng rng;
+        fm_rng_seed(&rng, seed);
+        draw_sum(&s, &rng, &curve);
+        for (size_t i = 2; i + 2 < curve.n; i++)
+            if (curve.latency[i] > 20 && curve.latency[i] < 100)
+                assert_true(curve.latency[i + 2] > 1.1 * curve.latency[i - 2]);
+        assert_true(fit_sum(&s, &curve, &fit));
+        assert_true(fabs(fit.heights[1] / 40 - 1) < 0.1);
+    }
+}
+
+static void owns_up_to_a_curve_without_knees(void **state)
+{
+    (void)state;
+    double bytes[64], latency[64];
+    const double place = 1 << 20;
+    struct fm_knee_fit fit;
+    for (size_t i = 0; i < 64; i++) {
+        bytes[i] = exp2(14 + (double)i / 5);
+        latency[i] = 3 + 2 * (double)(i % 7); /* a saw */
+    }
+    if (fm_fit_knees(bytes, latency, 64, &place, 1, &fit))
+        assert_true(fit.error > 0.1);
+}
+
+static void refuses_too_little(void **state)
+{
+    (void)state;
+    const double bytes[2] = {1024, 2048}, latency[2] = {1, 2};
+    struct fm_knee_fit fit;
+    assert_false(fm_fit_knees(bytes, latency, 2, bytes, 1, &fit));
+    assert_false(fm_fit_knees(bytes, latency, 2, bytes, 0, &fit));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_heights_and_places),
+        cmocka_unit_test(sees_a_plateau_that_is_not_there),
+        cmocka_unit_test(owns_up_to_a_curve_without_knees),
+        cmocka_unit_test(refuses_too_little),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

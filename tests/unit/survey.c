@@ -1,0 +1,200 @@
+/* The survey as a whole: its budget, its progress, its seed, and the methods it can be held to. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/json_result.h"
+#include "survey_lab.h"
+
+static struct fm_description small_machine(void)
+{
+    struct fm_description machine =
+        lab_small(lab_cache(1, 4096, 64, 2), lab_cache(2, 65536, 64, 8));
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.caches[1].index = FM_INDEX_PHYSICAL;
+    machine.noise = (struct fm_noise_description){.jitter = 0.01, .timer_ns = 4};
+    return machine;
+}
+
+/* Every finding is measured, or says that time ran out. */
+static size_t count_unreached(const struct fm_result *result, const char *reason)
+{
+    size_t unreached = 0;
+    for (size_t i = 0; i < result->finding_count; i++) {
+        const struct fm_finding *finding = &result->findings[i];
+        if (finding->status != FM_UNDETERMINED || !strstr(finding->note, reason))
+            continue;
+        assert_int_equal(finding->value.kind, FM_VALUE_NONE);
+        assert_true(finding->confidence == 0);
+        unreached++;
+    }
+    return unreached;
+}
+
+static void runs_out_of_time(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    lab_survey(&machine, &options, &result);
+    assert_true(result.complete);
+    assert_int_equal(count_unreached(&result, "out of time"), 0);
+    const double whole = result.elapsed_s;
+    fm_result_free(&result);
+    size_t before = SIZE_MAX;
+    for (int tenths = 0; tenths <= 8; tenths += 4) {
+        options.budget_s = whole * tenths / 10 + 1e-6;
+        lab_survey(&machine, &options, &result);
+        assert_false(result.complete);
+        /* The machine's own time is what counts; one string may run over. */
+        assert_true(result.elapsed_s < options.budget_s + 0.1 * whole);
+        const size_t unreached = count_unreached(&result, "out of time");
+        assert_true(unreached > 0 && unreached <= before);
+        before = unreached;
+        fm_result_free(&result);
+    }
+}
+
+static void keeps_within_a_budget_that_suffices(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.budget_s = 1000;
+    lab_survey(&machine, &options, &result);
+    assert_true(result.complete);
+    fm_result_free(&result);
+}
+
+struct watcher {
+    unsigned calls, stop_at; /* 0: never */
+    double fraction;
+};
+
+static bool watch(void *data, const char *what, double fraction, double seconds_left)
+{
+    struct watcher *watcher = data;
+    (void)seconds_left;
+    assert_non_null(what);
+    assert_true(fraction >= 0 && fraction <= 1);
+    watcher->fraction = fmax(watcher->fraction, fraction);
+    return ++watcher->calls == watcher->stop_at;
+}
+
+static void stops_when_asked(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    struct watcher watcher = {0};
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.progress = watch;
+    options.progress_data = &watcher;
+    lab_survey(&machine, &options, &result);
+    assert_true(result.complete);
+    assert_true(watcher.calls > 50 && watcher.fraction > 0.7);
+    fm_result_free(&result);
+
+    const unsigned all = watcher.calls;
+    for (unsigned part = 1; part <= 3; part++) {
+        watcher = (struct watcher){.stop_at = 1 + all * (part - 1) / 3};
+        lab_survey(&machine, &options, &result);
+        assert_false(result.complete);
+        assert_int_equal(watcher.calls, watcher.stop_at);
+        assert_true(count_unreached(&result, "interrupted") > 0);
+        fm_result_free(&result);
+    }
+}
+
+static char *survey_text(const struct fm_description *machine, uint64_t seed)
+{
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.seed = seed;
+    lab_survey(machine, &options, &result);
+    char *text = fm_result_to_json(&result, "test");
+    fm_result_free(&result);
+    assert_non_null(text);
+    return text;
+}
+
+static void repeats_itself_with_the_same_seed(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    char *first = survey_text(&machine, 7), *again = survey_text(&machine, 7);
+    char *other = survey_text(&machine, 8);
+    assert_string_equal(first, again);
+    assert_string_not_equal(first, other);
+    free(first);
+    free(again);
+    free(other);
+}
+
+static void runs_what_is_asked_for(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.only = "cycle";
+    lab_survey(&machine, &options, &result);
+    assert_non_null(fm_result_find(&result, "cpu.cycle_time"));
+    assert_null(fm_result_find(&result, "l1d.line"));
+    fm_result_free(&result);
+    /* What a probe needs runs too. */
+    options.only = "gap";
+    lab_survey(&machine, &options, &result);
+    lab_expect(&result, "l1d.ways", 2, 0);
+    assert_non_null(fm_result_find(&result, "l1d.line"));
+    fm_result_free(&result);
+}
+
+static void keeps_to_the_published_method(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.method = FM_METHOD_COOPER_SANDOVAL;
+    lab_survey(&machine, &options, &result);
+    lab_expect(&result, "l1d.capacity", 4096, 0);
+    lab_expect(&result, "l1d.ways", 2, 0);
+    lab_expect(&result, "l1d.line", 64, 0);
+    lab_expect(&result, "l1d.latency_cycles", 4, 0.5);
+    lab_expect(&result, "l2.line", 64, 0);
+    /* Effective: as much as lucky pages leave of it, and never more than there is. */
+    const double capacity = lab_number(&result, "l2.capacity");
+    assert_true(capacity >= 32768 && capacity <= 65536);
+    lab_expect(&result, "memory.latency_cycles", 200, 4);
+    for (size_t i = 0; i < result.finding_count; i++)
+        if (result.findings[i].property[0] != 'c')
+            assert_string_equal(result.findings[i].method, "cooper-sandoval");
+    fm_result_free(&result);
+    /* Its probe can be named without the method, but the default ones not under it. */
+    options.method = FM_METHOD_DEFAULT;
+    options.only = "cooper-sandoval";
+    lab_survey(&machine, &options, &result);
+    lab_expect(&result, "l1d.capacity", 4096, 0);
+    fm_result_free(&result);
+    options.method = FM_METHOD_COOPER_SANDOVAL;
+    options.only = "levels";
+    lab_survey(&machine, &options, &result);
+    assert_null(fm_result_find(&result, "l1d.line"));
+    fm_result_free(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_out_of_time),
+        cmocka_unit_test(keeps_within_a_budget_that_suffices),
+        cmocka_unit_test(stops_when_asked),
+        cmocka_unit_test(repeats_itself_with_the_same_seed),
+        cmocka_unit_test(runs_what_is_asked_for),
+        cmocka_unit_test(keeps_to_the_published_method),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

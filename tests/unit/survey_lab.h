@@ -1,0 +1,72 @@
+/* Surveys of small simulated machines, for the tests of the probes. */
+#ifndef FM_TESTS_SURVEY_LAB_H
+#define FM_TESTS_SURVEY_LAB_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "sim_lab.h"
+#include "survey/survey.h"
+
+/* Footprints end here: far beyond the small caches, and quickly simulated. */
+#define FAR (4u << 20)
+
+static inline struct fm_survey_options lab_options(void)
+{
+    return (struct fm_survey_options){.effort = FM_NORMAL, .max_footprint = FAR, .seed = 1};
+}
+
+/* Two levels and a TLB, all of them small. */
+static inline struct fm_description lab_small(struct fm_cache_description l1,
+                                              struct fm_cache_description l2)
+{
+    struct fm_description machine = lab_machine();
+    machine.caches[machine.cache_count++] = l1;
+    machine.caches[machine.cache_count++] = l2;
+    machine.tlbs[machine.tlb_count++] = lab_tlb(1, 16, 16, PAGE);
+    return machine;
+}
+
+static inline void lab_survey(const struct fm_description *description,
+                              const struct fm_survey_options *options, struct fm_result *result)
+{
+    struct fm_error err = {0};
+    struct fm_machine *machine = fm_simulated_open(description, 1, &err);
+    if (!machine)
+        fail_msg("%s", err.text);
+    fm_result_init(result);
+    if (!fm_survey(machine, NULL, options, result, &err))
+        fail_msg("%s", err.text);
+    machine->ops->close(machine);
+}
+
+static inline const struct fm_finding *lab_finding(const struct fm_result *result,
+                                                   const char *property)
+{
+    const struct fm_finding *finding = fm_result_find(result, property);
+    if (!finding)
+        fail_msg("there is no %s", property);
+    return finding;
+}
+
+/* A measured number; it lies within its own interval. */
+static inline double lab_number(const struct fm_result *result, const char *property)
+{
+    const struct fm_finding *finding = lab_finding(result, property);
+    if (finding->status != FM_MEASURED || finding->value.kind != FM_VALUE_NUMBER)
+        fail_msg("%s is no number: %s", property, finding->note);
+    if (finding->value.number < finding->low.number || finding->value.number > finding->high.number)
+        fail_msg("%s: %g is not in %g..%g", property, finding->value.number, finding->low.number,
+                 finding->high.number);
+    return finding->value.number;
+}
+
+static inline void lab_expect(const struct fm_result *result, const char *property, double truth,
+                              double slack)
+{
+    const double value = lab_number(result, property);
+    if (fabs(value - truth) > slack)
+        fail_msg("%s is %g, not %g", property, value, truth);
+}
+
+#endif
