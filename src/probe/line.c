@@ -19,21 +19,25 @@
 #define VARIANTS_LARGE 2
 #define LARGE_FOOTPRINT (1u << 21)
 
-/* The footprint at which touching half makes the greatest difference, and that difference. */
-static size_t telling_footprint(const struct fm_lab *lab, const struct fm_known_level *level,
-                                const struct fm_known_level *next, double *difference)
+/* The point at which touching half makes the greatest difference for its latency, and that
+   difference. */
+static size_t telling_point(const struct fm_lab *lab, const struct fm_known_level *level,
+                            const struct fm_known_level *next, double *difference)
 {
     const struct fm_walk *walk = &lab->walk;
+    const double end = fmin(next->flat_to, 8 * fmax(level->rise_to, level->rise_from));
     size_t best = 0;
+    double most = 0;
     *difference = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes <= level->rise_from || bytes > fmin(next->flat_to, 8 * level->rise_to))
+        if (bytes <= level->rise_from || bytes > end || !walk->points[i].tlb_known)
             continue;
-        const double gain = fm_walk_mean(&walk->points[i]) - fm_walk_at(walk, bytes / 2);
+        const double here = fm_walk_mean(&walk->points[i]), half = fm_walk_at(walk, bytes / 2);
         /* Prefer the smaller of two that tell nearly the same: it costs less. */
-        if (gain > *difference * 1.05) {
-            *difference = gain;
+        if (log(here / half) > most * 1.05) {
+            most = log(here / half);
+            *difference = here - half;
             best = i;
         }
     }
@@ -74,7 +78,7 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     struct fm_known_level *level = &lab->known.levels[index];
     const size_t page = lab->machine->info.page_size;
     double difference;
-    const size_t telling = telling_footprint(lab, level, level + 1, &difference);
+    const size_t telling = telling_point(lab, level, level + 1, &difference);
     level->line = 0;
     if (!telling)
         return true;
