@@ -18,7 +18,7 @@
 /* … nor closer than this, where they hardly differ. */
 #define SOFT 1.025
 /* A rise from nothing to the miss ratio over no more than this is that of contiguous pages. */
-#define SHARP_RISE 1.025
+#define SHARP_RISE 1.03
 /* References spent on one level at the most, in each effort. */
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
 /* Footprints this far from the crossing say nothing of where it is. */
@@ -211,23 +211,25 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     return true;
 }
 
-/* Where the rise through the crossing sets out from, if it is a sharp one; else the crossing. The
+/* Where a sharp rise sets out from: the largest footprint that shows no misses at all, or what the
+   rise through the crossing points back to. The crossing itself where the rise is not sharp. The
    two are within the same one or two percent, and a cache's capacity is where misses begin. */
 static double onset(const struct edge *edge)
 {
     const size_t after = after_crossing(edge);
+    const double at = edge->crossing.at;
+    for (size_t i = after; i-- > 0 && edge->bytes[i] * SHARP_RISE > at;)
+        if (mean_ratio(edge, i) < 0.02 * MISS_RATIO)
+            return edge->bytes[i];
     size_t top = after;
     while (top + 1 < edge->footprints && mean_ratio(edge, top) < 3 * MISS_RATIO)
         top++;
     const double gain = mean_ratio(edge, top) - mean_ratio(edge, after - 1);
     if (gain <= 0)
-        return edge->crossing.at;
-    const double per_miss = (edge->bytes[top] - edge->bytes[after - 1]) / gain;
-    double begin = edge->crossing.at - MISS_RATIO * per_miss;
-    /* Footprints that show no misses are below it. */
-    if (mean_ratio(edge, after - 1) < 0.2 * MISS_RATIO)
-        begin = fmax(begin, edge->bytes[after - 1]);
-    return begin * SHARP_RISE > edge->crossing.at ? begin : edge->crossing.at;
+        return at;
+    const double begin = at - MISS_RATIO * (edge->bytes[top] - edge->bytes[after - 1]) / gain;
+    /* On the safe side by half of what is not told apart: too small a block costs little. */
+    return begin * SHARP_RISE > at ? begin / sqrt(SHARP) : at;
 }
 
 static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struct fm_error *err)
@@ -279,7 +281,7 @@ static bool measure_level(struct fm_lab *lab, size_t index, struct fm_error *err
     }
     /* Where the interval has no end among the footprints, it has it with them. */
     const double grain = (double)unit;
-    edge.crossing.low = fmax(edge.crossing.low, edge.bytes[0]);
+    edge.crossing.low = fmin(fmax(edge.crossing.low, edge.bytes[0]), onset(&edge));
     edge.crossing.high = fmin(edge.crossing.high, edge.bytes[edge.footprints - 1]);
     level->capacity = floor(fmin(edge.crossing.at, onset(&edge)) / grain) * grain;
     fm_measured(finding, level->capacity, floor(edge.crossing.low / grain) * grain,

@@ -21,6 +21,8 @@
 /* Points in a row, half an octave apart, that make a plateau. */
 #define PLATEAU 3
 #define LOOK_AHEAD 8
+/* A level whose next is not slower than this many times must show a line to be believed. */
+#define LEDGE 1.6
 /* Relative residuals above which knees do not describe the walk. */
 #define POOR_FIT 0.045
 
@@ -250,6 +252,27 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
     return fm_find_line(lab, 0, SHORTEST_LINE, err);
 }
 
+/* Looks again for the lines that were not found while the walk was rough, and takes away a level
+   that is little faster than the next and does not care how many lines are touched: a cache does,
+   but a prefetcher that brings neighbours along, or a TLB's rest, makes ledges that do not. */
+static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
+{
+    struct fm_known *known = &lab->known;
+    for (size_t i = 1; i + 1 < known->count;) {
+        struct fm_known_level *level = &known->levels[i];
+        if (!level->line && !fm_find_line(lab, i, lab->walk.unit, err))
+            return false;
+        if (level->line || level[1].height_ns > LEDGE * level->height_ns) {
+            i++;
+            continue;
+        }
+        level[-1].rise_to = level[1].flat_from;
+        memmove(level, level + 1, (known->count - i - 1) * sizeof *level);
+        known->count--;
+    }
+    return true;
+}
+
 /* Half way up the rise after a level. */
 static double middle_of_rise(const struct fm_walk *walk, const struct fm_known_level *level)
 {
@@ -362,6 +385,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         !repeat_on_fresh_pages(lab, SMALLEST, err))
         return false;
     read_walk(lab, known->count);
+    if (!recheck_lines(lab, err))
+        return false;
     fit_knees(lab);
     publish_curve(lab);
     for (size_t i = 0; i + 1 < known->count; i++)
