@@ -213,14 +213,15 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 
 /* Where a sharp rise sets out from: the largest footprint that shows no misses at all, or what the
    rise through the crossing points back to. The crossing itself where the rise is not sharp. The
-   two are within the same one or two percent, and a cache's capacity is where misses begin. */
+   two are within the same one or two percent, and a cache's capacity is where misses begin. On the
+   safe side by half of what is not told apart: too small a block costs little. */
 static double onset(const struct edge *edge)
 {
     const size_t after = after_crossing(edge);
     const double at = edge->crossing.at;
     for (size_t i = after; i-- > 0 && edge->bytes[i] * SHARP_RISE > at;)
         if (mean_ratio(edge, i) < 0.02 * MISS_RATIO)
-            return edge->bytes[i];
+            return edge->bytes[i] / sqrt(SHARP);
     size_t top = after;
     while (top + 1 < edge->footprints && mean_ratio(edge, top) < 3 * MISS_RATIO)
         top++;
@@ -228,7 +229,6 @@ static double onset(const struct edge *edge)
     if (gain <= 0)
         return at;
     const double begin = at - MISS_RATIO * (edge->bytes[top] - edge->bytes[after - 1]) / gain;
-    /* On the safe side by half of what is not told apart: too small a block costs little. */
     return begin * SHARP_RISE > at ? begin / sqrt(SHARP) : at;
 }
 

@@ -15,7 +15,7 @@
 /* The least weight at which the TLB's share counts as known. */
 #define LEAST_WEIGHT 0.28
 /* A doubtful share above this part of the rest leaves nothing to report. */
-#define TOO_MUCH 0.2
+#define TOO_MUCH 0.35
 
 /* The footprint of a plateau around which the walk changes least. */
 static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level,
