@@ -21,8 +21,9 @@
 /* Points in a row, half an octave apart, that make a plateau. */
 #define PLATEAU 3
 #define LOOK_AHEAD 8
-/* A level whose next is not slower than this many times must show a line to be believed. */
-#define LEDGE 1.6
+/* A level whose next is not slower than this many times must show a line to be believed: a neighbour
+   that comes along halves the misses, and so makes a ledge about half as high as what follows. */
+#define LEDGE 2.1
 /* Relative residuals above which knees do not describe the walk. */
 #define POOR_FIT 0.045
 
