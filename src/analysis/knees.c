@@ -8,13 +8,13 @@
 
 /* Ways that are told apart; between them the shapes hardly differ. */
 static const unsigned ways_tried[] = {1, 2, 3, 4, 6, 8, 11, 16, 24, 32};
-#define WAYS (sizeof ways_tried / sizeof ways_tried[0])
+#define WAYS   (sizeof ways_tried / sizeof ways_tried[0])
 #define SHAPES (3 * WAYS)
 
 /* A shape as a table: miss ratio over the logarithm of the load. */
-#define TABLE 128
+#define TABLE     128
 #define LOAD_FROM (-4.0)
-#define LOAD_TO 2.0
+#define LOAD_TO   2.0
 
 #define ROUNDS 4
 

@@ -31,9 +31,9 @@ enum fm_prefetch {
 };
 
 #define FM_DESCRIBED_CACHES 12
-#define FM_DESCRIBED_TLBS 8
-#define FM_PAGE_SIZES 4
-#define FM_NAME_TEXT 24
+#define FM_DESCRIBED_TLBS   8
+#define FM_PAGE_SIZES       4
+#define FM_NAME_TEXT        24
 
 struct fm_cache_description {
     char name[FM_NAME_TEXT];

@@ -10,7 +10,7 @@
 #include "core/refstring.h"
 
 #define FM_CACHE_LEVELS 6
-#define FM_TLB_LEVELS 3
+#define FM_TLB_LEVELS   3
 
 /* Exact event counts, where the meter can give them (the simulator's own counters). A miss of
    level i is a reference that was not served by levels 1..i. */
@@ -62,8 +62,7 @@ struct fm_machine_ops {
        fresh placement: other physical pages than the last time, as far as the machine can. The
        arena before it is gone. UNSUPPORTED if the page size cannot be had, NO_MEMORY if the
        memory cannot. */
-    bool (*place)(struct fm_machine *machine, size_t bytes, size_t page_size,
-                  struct fm_error *err);
+    bool (*place)(struct fm_machine *machine, size_t bytes, size_t page_size, struct fm_error *err);
 
     /* Run the unmetered phases in their place and the one metered phase, which is the last,
        `repeats` times; one sample each. The string must fit the placed arena. */

@@ -15,7 +15,7 @@
 
 #define FM_STRING_PHASES 24
 #define FM_STRING_ORDERS 4
-#define FM_STRING_LABEL 160
+#define FM_STRING_LABEL  160
 
 enum fm_op { FM_OP_LOAD, FM_OP_STORE, FM_OP_FLUSH };
 

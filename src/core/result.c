@@ -122,8 +122,8 @@ struct fm_curve *fm_result_curve(struct fm_result *result, const char *id)
         curve->step_count = 0;
         return curve;
     }
-    struct fm_curve *curve = grow((void **)&result->curves, &result->curve_count,
-                                  &result->curve_space, sizeof *curve);
+    struct fm_curve *curve =
+        grow((void **)&result->curves, &result->curve_count, &result->curve_space, sizeof *curve);
     if (curve)
         snprintf(curve->id, sizeof curve->id, "%s", id);
     return curve;
@@ -131,8 +131,8 @@ struct fm_curve *fm_result_curve(struct fm_result *result, const char *id)
 
 bool fm_curve_add(struct fm_curve *curve, struct fm_point point)
 {
-    struct fm_point *slot = grow((void **)&curve->points, &curve->point_count,
-                                 &curve->point_space, sizeof *slot);
+    struct fm_point *slot =
+        grow((void **)&curve->points, &curve->point_count, &curve->point_space, sizeof *slot);
     if (slot)
         *slot = point;
     return slot != NULL;
@@ -146,8 +146,8 @@ void fm_result_warn(struct fm_result *result, const char *id, const char *remedy
         if (strcmp(result->warnings[i].id, id) == 0)
             warning = &result->warnings[i];
     if (!warning)
-        warning = grow((void **)&result->warnings, &result->warning_count,
-                       &result->warning_space, sizeof *warning);
+        warning = grow((void **)&result->warnings, &result->warning_count, &result->warning_space,
+                       sizeof *warning);
     if (!warning)
         return;
     va_list args;
@@ -158,8 +158,7 @@ void fm_result_warn(struct fm_result *result, const char *id, const char *remedy
     va_end(args);
 }
 
-void fm_environment_set(struct fm_environment *environment, const char *key,
-                        struct fm_value value)
+void fm_environment_set(struct fm_environment *environment, const char *key, struct fm_value value)
 {
     const size_t slots = sizeof environment->facts / sizeof environment->facts[0];
     size_t i = 0;
@@ -173,8 +172,7 @@ void fm_environment_set(struct fm_environment *environment, const char *key,
     environment->facts[i].value = value;
 }
 
-const struct fm_value *fm_environment_get(const struct fm_environment *environment,
-                                          const char *key)
+const struct fm_value *fm_environment_get(const struct fm_environment *environment, const char *key)
 {
     for (size_t i = 0; i < environment->count; i++)
         if (strcmp(environment->facts[i].key, key) == 0)

@@ -21,7 +21,7 @@ struct fm_value {
 };
 
 #define FM_PROPERTY_TEXT 48
-#define FM_LIST 8
+#define FM_LIST          8
 
 struct fm_finding {
     char property[FM_PROPERTY_TEXT]; /* "l1d.capacity" */
@@ -120,8 +120,7 @@ void fm_result_warn(struct fm_result *result, const char *id, const char *remedy
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Sets a fact, replacing one of the same key. */
-void fm_environment_set(struct fm_environment *environment, const char *key,
-                        struct fm_value value);
+void fm_environment_set(struct fm_environment *environment, const char *key, struct fm_value value);
 const struct fm_value *fm_environment_get(const struct fm_environment *environment,
                                           const char *key);
 

@@ -9,16 +9,18 @@
 #include "analysis/crossing.h"
 #include "probe/probe.h"
 
-#define MISS_RATIO 0.05
+#define MISS_RATIO      0.05
 #define MOST_FOOTPRINTS 40
 #define MOST_PLACEMENTS 64
-#define RESAMPLES 200
+#define RESAMPLES       200
 /* Closer than this two footprints need not be told apart. */
-#define SHARP 1.008
+#define SHARP 1.004
 /* … nor closer than this, where they hardly differ. */
 #define SOFT 1.025
 /* A rise from nothing to the miss ratio over no more than this is that of contiguous pages. */
 #define SHARP_RISE 1.03
+/* On the safe side by what noise can make of it: a block slightly too small costs little. */
+#define SAFE 0.998
 /* References spent on one level at the most, in each effort. */
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
 /* Footprints this far from the crossing say nothing of where it is. */
@@ -80,8 +82,8 @@ static double blur(const struct fm_lab *lab, const struct edge *edge, double byt
     return sum;
 }
 
-static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double bytes,
-                          double *ratio, struct fm_error *err)
+static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double bytes, double *ratio,
+                          struct fm_error *err)
 {
     double ns;
     if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)bytes, &ns, err))
@@ -99,8 +101,8 @@ static bool is_near(const struct edge *edge, size_t i)
     const double ratio = edge->bytes[i] / edge->crossing.at;
     if (ratio > NEAR || ratio < 1 / NEAR)
         return false;
-    const bool beside = (i > 0 && edge->bytes[i - 1] < edge->crossing.at) !=
-                        (edge->bytes[i] < edge->crossing.at);
+    const bool beside =
+        (i > 0 && edge->bytes[i - 1] < edge->crossing.at) != (edge->bytes[i] < edge->crossing.at);
     const bool before = i + 1 < edge->footprints && edge->bytes[i] <= edge->crossing.at &&
                         edge->bytes[i + 1] > edge->crossing.at;
     return beside || before || fabs(log(ratio)) > 0.03;
@@ -125,8 +127,7 @@ static bool locate(struct edge *edge, uint64_t seed, struct fm_error *err)
 {
     double packed[MOST_PLACEMENTS * MOST_FOOTPRINTS];
     for (size_t p = 0; p < edge->placements; p++)
-        memcpy(&packed[p * edge->footprints], edge->ratio[p],
-               edge->footprints * sizeof packed[0]);
+        memcpy(&packed[p * edge->footprints], edge->ratio[p], edge->footprints * sizeof packed[0]);
     const struct fm_placements data = {edge->bytes, edge->footprints, packed, edge->placements};
     if (!fm_find_crossing(&data, MISS_RATIO, 0.99, RESAMPLES, seed, &edge->crossing))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to find a crossing");
@@ -201,7 +202,8 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
         const size_t after = after_crossing(edge);
         const double step = edge->bytes[after] / edge->bytes[after - 1];
         const double jump = mean_ratio(edge, after) - mean_ratio(edge, after - 1);
-        const bool too_close = edge->bytes[after] - edge->bytes[after - 1] < 2 * (double)lab->walk.unit;
+        const bool too_close =
+            edge->bytes[after] - edge->bytes[after - 1] < 2 * (double)lab->walk.unit;
         if (too_close || jump < 0.4 * MISS_RATIO || step < (jump < 2 * MISS_RATIO ? SOFT : SHARP))
             return true;
         const double middle = sqrt(edge->bytes[after - 1] * edge->bytes[after]);
@@ -213,15 +215,14 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 
 /* Where a sharp rise sets out from: the largest footprint that shows no misses at all, or what the
    rise through the crossing points back to. The crossing itself where the rise is not sharp. The
-   two are within the same one or two percent, and a cache's capacity is where misses begin. On the
-   safe side by half of what is not told apart: too small a block costs little. */
+   two are within the same one or two percent, and a cache's capacity is where misses begin. */
 static double onset(const struct edge *edge)
 {
     const size_t after = after_crossing(edge);
     const double at = edge->crossing.at;
     for (size_t i = after; i-- > 0 && edge->bytes[i] * SHARP_RISE > at;)
         if (mean_ratio(edge, i) < 0.02 * MISS_RATIO)
-            return edge->bytes[i] / sqrt(SHARP);
+            return edge->bytes[i] * SAFE;
     size_t top = after;
     while (top + 1 < edge->footprints && mean_ratio(edge, top) < 3 * MISS_RATIO)
         top++;
@@ -229,7 +230,7 @@ static double onset(const struct edge *edge)
     if (gain <= 0)
         return at;
     const double begin = at - MISS_RATIO * (edge->bytes[top] - edge->bytes[after - 1]) / gain;
-    return begin * SHARP_RISE > at ? begin / sqrt(SHARP) : at;
+    return begin * SHARP_RISE > at ? begin * SAFE : at;
 }
 
 static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struct fm_error *err)
@@ -238,8 +239,8 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     const double limit = (double)fm_lab_limit(lab);
     for (size_t i = 0; i < sizeof around / sizeof around[0]; i++)
         if (guess * around[i] < limit)
-            edge->bytes[edge->footprints++] = floor(guess * around[i] / (double)lab->walk.unit) *
-                                              (double)lab->walk.unit;
+            edge->bytes[edge->footprints++] =
+                floor(guess * around[i] / (double)lab->walk.unit) * (double)lab->walk.unit;
     const double each = 8 * guess / (double)lab->walk.unit;
     const double affordable = spend[lab->options->effort] / each;
     const size_t most = (size_t)fmin(fmax(affordable, 2), MOST_PLACEMENTS);
@@ -260,7 +261,8 @@ static bool measure_level(struct fm_lab *lab, size_t index, struct fm_error *err
 {
     struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
-    struct edge edge = {.level = index, .hit_ns = level->height_ns, .miss_ns = (level + 1)->height_ns};
+    struct edge edge = {
+        .level = index, .hit_ns = level->height_ns, .miss_ns = (level + 1)->height_ns};
     if (!finding)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
     const double guess = first_guess(lab, level, &edge);

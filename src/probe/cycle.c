@@ -9,7 +9,7 @@
 #include "probe/probe.h"
 
 #define READINGS 12
-#define AGREE 0.03
+#define AGREE    0.03
 /* Long enough for a core that was idle to have reached its speed. */
 #define WARM_UP_NS 2e6
 

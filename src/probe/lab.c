@@ -12,13 +12,13 @@
 /* A timed run no longer than this: short runs that are repeated beat one long run, since each
    disturbance then spoils less. */
 #define LONGEST_RUN 32768
-#define LAPS 4
+#define LAPS        4
 /* Two readings this close confirm a minimum. */
 #define CONFIRMED 0.01
 /* … and this close where they are of different parts of an order. */
 #define CONFIRMED_PARTS 0.1
-#define MOST_BATCHES 4
-#define MOST_READINGS 32
+#define MOST_BATCHES    4
+#define MOST_READINGS   32
 
 bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
 {

@@ -17,28 +17,29 @@
 
 /* One data cache as far as it is known, or memory behind the last. All of it measured. */
 struct fm_known_level {
-    double height_ns;           /* latency of its plateau, TLB share taken out */
+    double height_ns; /* latency of its plateau, TLB share taken out */
     double height_low, height_high;
-    double flat_from, flat_to;  /* footprints on the plateau */
-    double rise_from, rise_to;  /* bracket of the rise after it; 0 for memory */
-    bool blurred;               /* its neighbours' knees reach over the whole plateau */
-    bool unsure;                /* the TLB's share in it could not be told */
-    double certainty;           /* that this level is one of its own */
-    size_t unit;                /* granularity of the walk that showed it */
-    size_t line;                /* 0: not determined */
+    double flat_from, flat_to; /* footprints on the plateau */
+    double rise_from, rise_to; /* bracket of the rise after it; 0 for memory */
+    bool blurred;              /* its neighbours' knees reach over the whole plateau */
+    bool unsure;               /* the TLB's share in it could not be told */
+    double certainty;          /* that this level is one of its own */
+    size_t unit;               /* granularity of the walk that showed it */
+    size_t line;               /* 0: not determined */
     double line_certainty;
-    double capacity;            /* 0: not determined */
+    double capacity; /* 0: not determined */
 };
 
 struct fm_known {
     struct fm_known_level levels[FM_CACHE_LEVELS + 1]; /* the last one is memory */
     size_t count;                                      /* memory included; 0: nothing known */
-    bool memory_seen;      /* the last plateau is flat to its end */
-    struct fm_knee_fit fit; /* the walk as a sum of knees; count 0 where that does not describe it */
-    double cycle_ns;       /* 0: not determined */
+    bool memory_seen;                                  /* the last plateau is flat to its end */
+    struct fm_knee_fit
+        fit;         /* the walk as a sum of knees; count 0 where that does not describe it */
+    double cycle_ns; /* 0: not determined */
     double cycle_low, cycle_high;
-    double add_ns;         /* an integer add; 0: not measured */
-    double far_bytes;      /* the largest footprint measured */
+    double add_ns;    /* an integer add; 0: not measured */
+    double far_bytes; /* the largest footprint measured */
 };
 
 struct fm_lab {
@@ -47,14 +48,15 @@ struct fm_lab {
     struct fm_result *result;
     struct fm_known known;
     struct fm_walk walk;
-    double fastest_ns;    /* the least time a reference took so far */
-    double deadline_s;    /* machine time; 0: none */
+    double fastest_ns; /* the least time a reference took so far */
+    double deadline_s; /* machine time; 0: none */
     uint64_t next_seed;
-    uint64_t placement_seed; /* of the swept strings on this placement, so that all share one order */
-    const char *doing;    /* for the progress line */
-    double fraction;      /* of the survey done when this probe began */
-    double share;         /* this probe's share of the survey */
-    unsigned disturbed;   /* samples thrown away */
+    uint64_t
+        placement_seed; /* of the swept strings on this placement, so that all share one order */
+    const char *doing;  /* for the progress line */
+    double fraction;    /* of the survey done when this probe began */
+    double share;       /* this probe's share of the survey */
+    unsigned disturbed; /* samples thrown away */
     unsigned samples;
 };
 

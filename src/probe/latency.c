@@ -141,8 +141,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
-static const char *const properties[] = {"l1d.latency", "l1d.latency_cycles", "l1d.miss_latency",
-                                         "memory.latency", "memory.latency_cycles", NULL};
+static const char *const properties[] = {"l1d.latency",           "l1d.latency_cycles",
+                                         "l1d.miss_latency",      "memory.latency",
+                                         "memory.latency_cycles", NULL};
 
 const struct fm_probe fm_probe_latency = {
     .name = "latency",

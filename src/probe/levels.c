@@ -19,10 +19,11 @@
 /* A change between neighbouring points worth looking into. */
 #define WORTH_A_LOOK 0.05
 /* Points in a row, half an octave apart, that make a plateau. */
-#define PLATEAU 3
+#define PLATEAU    3
 #define LOOK_AHEAD 8
-/* A level whose next is not slower than this many times must show a line to be believed: a neighbour
-   that comes along halves the misses, and so makes a ledge about half as high as what follows. */
+/* A level whose next is not slower than this many times must show a line to be believed: a
+   neighbour that comes along halves the misses, and so makes a ledge about half as high as what
+   follows. */
 #define LEDGE 2.1
 /* Relative residuals above which knees do not describe the walk. */
 #define POOR_FIT 0.045
@@ -30,7 +31,8 @@
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
 {
-    static const double ends[] = {[FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p30};
+    static const double ends[] = {
+        [FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p30};
     const double limit = (double)fm_lab_limit(lab);
     return fmin(ends[lab->options->effort], limit);
 }
@@ -77,8 +79,7 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
     bool looked = false;
     for (;;) {
         const double share = log(bytes / from + 1) / log(to / from + 1);
-        if (!fm_lab_go_on(lab, 0.4 * share, err) ||
-            !fm_walk_measure(lab, (size_t)bytes, NULL, err))
+        if (!fm_lab_go_on(lab, 0.4 * share, err) || !fm_walk_measure(lab, (size_t)bytes, NULL, err))
             return false;
         const bool flat = flat_run(&lab->walk, bytes) >= PLATEAU;
         if (flat && !looked && !look_ahead(lab, &bytes, to, err))
@@ -105,8 +106,7 @@ static bool refine(struct fm_lab *lab, double from, double to, struct fm_error *
                 continue;
             const double middle = sqrt((double)a->bytes * (double)b->bytes);
             const size_t before = walk->count;
-            if (!fm_lab_go_on(lab, 0.5, err) ||
-                !fm_walk_measure(lab, (size_t)middle, NULL, err))
+            if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)middle, NULL, err))
                 return false;
             if (walk->count == before)
                 return true;
@@ -177,8 +177,7 @@ static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm
 
 /* The points of the walk whose TLB share is sure, and those beyond the last of them: to leave these
    out would be to call the walk ended. error may be NULL. */
-static size_t sure_points(const struct fm_walk *walk, double *bytes, double *latency,
-                          double *error)
+static size_t sure_points(const struct fm_walk *walk, double *bytes, double *latency, double *error)
 {
     size_t count = 0, last = walk->count;
     while (last > 0 && !walk->points[last - 1].tlb_known)

@@ -15,8 +15,8 @@
 #include "refstring/refstring.h"
 
 /* A cache with few ways needs a choice of stripes that happens to load its sets alike. */
-#define VARIANTS_SMALL 8
-#define VARIANTS_LARGE 2
+#define VARIANTS_SMALL  8
+#define VARIANTS_LARGE  2
 #define LARGE_FOOTPRINT (1u << 21)
 
 /* The point at which touching half makes the greatest difference for its latency, and that
@@ -64,7 +64,7 @@ static bool least_over_variants(struct fm_lab *lab, size_t bytes, size_t stripe,
 {
     const unsigned variants = bytes > LARGE_FOOTPRINT ? VARIANTS_LARGE : VARIANTS_SMALL;
     *least = INFINITY;
-    for (unsigned v = 0; v < variants && *least > middle; v++) {
+    for (unsigned v = 0; v<variants && * least> middle; v++) {
         double ns;
         if (!time_stripes(lab, bytes, stripe, v, &ns, err))
             return false;

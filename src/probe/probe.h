@@ -6,12 +6,12 @@
 
 struct fm_probe {
     const char *name;
-    const char *finds;        /* what it answers, for people */
-    const char *needs;        /* comma list of probes that must have run, or "" */
-    const char *curve;        /* id of the curve it draws, or NULL */
-    double share;             /* roughly its part of a survey's time */
-    enum fm_method method;    /* runs only under this method … */
-    bool every_method;        /* … or under all */
+    const char *finds;     /* what it answers, for people */
+    const char *needs;     /* comma list of probes that must have run, or "" */
+    const char *curve;     /* id of the curve it draws, or NULL */
+    double share;          /* roughly its part of a survey's time */
+    enum fm_method method; /* runs only under this method … */
+    bool every_method;     /* … or under all */
     /* Runs strings and fills findings. False with err filled when it had to stop: what it could
        not reach is then marked by survey. */
     bool (*run)(struct fm_lab *lab, struct fm_error *err);

@@ -13,7 +13,7 @@
 #define AROUND 1.4
 #define BEYOND 3
 /* Changes of latency, as logarithms, that make no difference, and that make a companion useless. */
-#define ALIKE 0.05
+#define ALIKE     0.05
 #define TOO_STEEP 0.8
 /* Part of a reading that is the clock's grain rather than a cost. */
 #define GRAIN 0.02
@@ -169,7 +169,8 @@ static struct known known_below(const struct fm_walk *walk, size_t bytes)
         last--;
     known.last = known.end = (double)walk->points[last].bytes;
     if (last > 0 && last + 1 == count &&
-        fabs(log(fm_walk_mean(&walk->points[last]) / fm_walk_mean(&walk->points[last - 1]))) < ALIKE)
+        fabs(log(fm_walk_mean(&walk->points[last]) / fm_walk_mean(&walk->points[last - 1]))) <
+            ALIKE)
         known.end = (double)bytes;
     return known;
 }
@@ -194,7 +195,7 @@ static struct companion companion_of(const struct known *known, size_t pages, si
     static const double room[] = {4, 2, 1.5}, penalty[] = {0, 0.05, 0.12};
     const struct fm_walk *walk = known->walk;
     const double few = (double)(pages * units * walk->unit);
-    const double apart = (double)(page / units) / (double)walk->unit;
+    const double apart = (double)page / (double)(units * walk->unit);
     const double longest = (double)walk->longest_line / (double)walk->unit;
     const double longer = few * AROUND <= walk->sure_to ? 1 : fmax(1, fmin(apart, longest));
     struct companion companion = {units, few, few * longer, INFINITY};

@@ -58,7 +58,8 @@ struct fm_stripe_plan {
     size_t bytes;  /* footprint spanned */
     size_t stripe; /* s; two of them divide the page */
     size_t page;
-    unsigned variant; /* another choice of stripes: one that suits the number of sets is among few */
+    unsigned
+        variant; /* another choice of stripes: one that suits the number of sets is among few */
     uint64_t seed;
 };
 bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *plan,

@@ -37,8 +37,7 @@ static void add_phase(struct fm_string *string, struct fm_phase phase)
 
 void fm_string_prime(struct fm_string *string, unsigned laps)
 {
-    add_phase(string,
-              (struct fm_phase){.references = (uint64_t)laps * string->orders[0].count});
+    add_phase(string, (struct fm_phase){.references = (uint64_t)laps * string->orders[0].count});
 }
 
 void fm_string_grow(struct fm_string *string)
@@ -91,8 +90,8 @@ bool fm_string_check(const struct fm_string *string, struct fm_error *err)
         const struct fm_phase *phase = &string->phases[i];
         if (phase->order >= string->order_count ||
             phase->window > string->orders[phase->order].count)
-            return fm_fail(err, FM_ERR_INTERNAL, "%s: phase %zu has no such order",
-                           string->label, i);
+            return fm_fail(err, FM_ERR_INTERNAL, "%s: phase %zu has no such order", string->label,
+                           i);
         if (phase->metered && i + 1 != string->phase_count)
             return fm_fail(err, FM_ERR_INTERNAL, "%s: phase %zu is metered, but not the last",
                            string->label, i);

@@ -16,8 +16,9 @@ bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *pla
                                         .seed = plan->seed};
     if (!fm_swept_string(string, &pairs, err))
         return false;
-    snprintf(string->label, sizeof string->label, "stripes(bytes=%zu,stripe=%zu,page=%zu,variant=%u,seed=%llu)",
-             plan->bytes, plan->stripe, plan->page, plan->variant, (unsigned long long)plan->seed);
+    snprintf(string->label, sizeof string->label,
+             "stripes(bytes=%zu,stripe=%zu,page=%zu,variant=%u,seed=%llu)", plan->bytes,
+             plan->stripe, plan->page, plan->variant, (unsigned long long)plan->seed);
     struct fm_order *order = &string->orders[0];
     const uint32_t stripe_words = (uint32_t)(plan->stripe / FM_WORD);
     for (size_t i = 0; i < order->count; i++) {

@@ -24,8 +24,8 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
                        plan->bytes, plan->unit, plan->page);
     layout->pages = (plan->bytes + plan->page - 1) / plan->page;
     layout->units = plan->page / plan->unit;
-    layout->touched = plan->per_page && plan->per_page < layout->units ? plan->per_page
-                                                                       : layout->units;
+    layout->touched =
+        plan->per_page && plan->per_page < layout->units ? plan->per_page : layout->units;
     const size_t rest = plan->bytes - (layout->pages - 1) * plan->page;
     layout->last_units = rest / plan->unit ? rest / plan->unit : 1;
     layout->most = layout->pages * layout->touched;
@@ -95,13 +95,11 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
                      struct fm_error *err)
 {
     struct layout layout;
-    if (!lay_out(plan, &layout, err) ||
-        !fm_string_begin(string, plan->bytes, layout.most, err))
+    if (!lay_out(plan, &layout, err) || !fm_string_begin(string, plan->bytes, layout.most, err))
         return false;
     snprintf(string->label, sizeof string->label,
              "swept(bytes=%zu,unit=%zu,per_page=%zu,page=%zu,variant=%u,seed=%llu)", plan->bytes,
-             plan->unit, layout.touched, plan->page, plan->variant,
-             (unsigned long long)plan->seed);
+             plan->unit, layout.touched, plan->page, plan->variant, (unsigned long long)plan->seed);
 
     uint32_t *pages = ranked_pages(plan->seed, layout.pages);
     uint32_t *columns = malloc(layout.pages * layout.touched * sizeof *columns);
@@ -137,8 +135,7 @@ bool fm_cache_only_string(struct fm_string *string, const struct fm_swept_plan *
                           struct fm_error *err)
 {
     struct layout layout;
-    if (!lay_out(plan, &layout, err) ||
-        !fm_string_begin(string, plan->bytes, layout.most, err))
+    if (!lay_out(plan, &layout, err) || !fm_string_begin(string, plan->bytes, layout.most, err))
         return false;
     snprintf(string->label, sizeof string->label,
              "cache-only(bytes=%zu,unit=%zu,page=%zu,seed=%llu)", plan->bytes, plan->unit,

@@ -10,8 +10,8 @@
 
 /* In the order they run: each after what it needs. */
 static const struct fm_probe *const probes[] = {
-    &fm_probe_cycle, &fm_probe_levels, &fm_probe_gap, &fm_probe_latency, &fm_probe_capacity,
-    &fm_probe_cooper_sandoval,
+    &fm_probe_cycle,   &fm_probe_levels,   &fm_probe_gap,
+    &fm_probe_latency, &fm_probe_capacity, &fm_probe_cooper_sandoval,
 };
 #define PROBES (sizeof probes / sizeof probes[0])
 
@@ -25,7 +25,7 @@ size_t fm_probe_list(const struct fm_probe_info **list)
     return PROBES;
 }
 
-/* Whether a comma list has the name; sets *end behind the list's next comma. */
+/* Whether a comma list has the name. */
 static bool list_has(const char *list, const char *name)
 {
     const size_t length = strlen(name);
@@ -47,7 +47,7 @@ bool fm_survey_check_only(const char *only, struct fm_error *err)
             known = strlen(probes[i]->name) == length && !strncmp(probes[i]->name, at, length);
         if (!known)
             return fm_fail(err, FM_ERR_USAGE,
-                           "--only: there is no probe '%.*s'; `fathom probes` lists them",
+                           "there is no probe '%.*s'; `fathom probes` lists them",
                            (int)(length < 64 ? length : 64), at);
         at += length + (at[length] == ',');
     }
@@ -117,7 +117,8 @@ static void warn(const struct fm_lab *lab)
     struct fm_result *result = lab->result;
     const struct fm_known *known = &lab->known;
     if (lab->samples && lab->disturbed * 5 > lab->samples)
-        fm_result_warn(result, "interference", "close other programs, or try --cpu with another CPU",
+        fm_result_warn(result, "interference",
+                       "close other programs, or try --cpu with another CPU",
                        "%u of %u samples were disturbed by other work on this CPU", lab->disturbed,
                        lab->samples);
     if (known->count && !known->memory_seen)

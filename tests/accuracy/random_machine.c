@@ -70,8 +70,10 @@ static void add_tlbs(struct fm_rng *rng, struct fm_description *machine)
     first.page_sizes[first.page_size_count++] = machine->page_size;
     machine->tlbs[machine->tlb_count++] = first;
     if (fm_rng_below(rng, 3)) {
-        struct fm_tlb_description second = {
-            .name = "dtlb2", .level = 2, .holds = FM_HOLDS_BOTH, .ways = (uint32_t)PICK(rng, 4, 8, 12)};
+        struct fm_tlb_description second = {.name = "dtlb2",
+                                            .level = 2,
+                                            .holds = FM_HOLDS_BOTH,
+                                            .ways = (uint32_t)PICK(rng, 4, 8, 12)};
         second.entries = second.ways * (uint32_t)PICK(rng, 64, 128);
         second.latency = floor(between(rng, 4, 10));
         second.page_sizes[second.page_size_count++] = machine->page_size;

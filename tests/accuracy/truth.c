@@ -11,10 +11,8 @@ static bool miss_ratio(struct fm_machine *machine, const struct fm_cache_descrip
 {
     *ratio = 0;
     for (unsigned i = 0; i < placements; i++) {
-        const struct fm_swept_plan plan = {.bytes = bytes,
-                                           .unit = cache->line,
-                                           .page = machine->info.page_size,
-                                           .seed = i + 1};
+        const struct fm_swept_plan plan = {
+            .bytes = bytes, .unit = cache->line, .page = machine->info.page_size, .seed = i + 1};
         struct fm_string string;
         struct fm_sample sample;
         if (!machine->ops->place(machine, bytes, 0, err) || !fm_swept_string(&string, &plan, err))

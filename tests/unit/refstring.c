@@ -39,8 +39,9 @@ static void every_string_is_a_permutation_of_all_units(void **state)
     (void)state;
     struct fm_rng rng;
     fm_rng_seed(&rng, 1);
-    bool (*const builders[])(struct fm_string *, const struct fm_swept_plan *, struct fm_error *) = {
-        fm_swept_string, fm_cache_only_string, fm_shuffled_string};
+    bool (*const builders[])(struct fm_string *, const struct fm_swept_plan *,
+                             struct fm_error *) = {fm_swept_string, fm_cache_only_string,
+                                                   fm_shuffled_string};
     for (int i = 0; i < 300; i++) {
         const struct fm_swept_plan plan = any_plan(&rng);
         for (size_t b = 0; b < 3; b++) {
@@ -260,9 +261,10 @@ static void impossible_plans_are_refused(void **state)
     (void)state;
     struct fm_string string;
     struct fm_error err;
-    const struct fm_swept_plan bad[] = {
-        {.bytes = 32, .unit = 64, .page = PAGE}, {.bytes = PAGE, .unit = 4, .page = PAGE},
-        {.bytes = PAGE, .unit = 24, .page = PAGE}, {.bytes = PAGE, .unit = 64, .page = 0}};
+    const struct fm_swept_plan bad[] = {{.bytes = 32, .unit = 64, .page = PAGE},
+                                        {.bytes = PAGE, .unit = 4, .page = PAGE},
+                                        {.bytes = PAGE, .unit = 24, .page = PAGE},
+                                        {.bytes = PAGE, .unit = 64, .page = 0}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_false(fm_swept_string(&string, &bad[i], &err));
     assert_false(fm_gap_string(&string, &(struct fm_gap_plan){.count = 1, .stride = 64}, &err));

@@ -93,7 +93,7 @@ static double synthetic_latency(const struct synthetic *s, double bytes)
 }
 
 static inline void synthetic_draw(const struct synthetic *s, struct fm_rng *rng,
-                           struct synthetic_curve *curve)
+                                  struct synthetic_curve *curve)
 {
     curve->n = 0;
     for (double u = log2(s->from); u <= log2(s->to) && curve->n < SYNTHETIC_POINTS;
