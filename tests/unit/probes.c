@@ -104,6 +104,33 @@ static void tells_a_line_from_a_pair(void **state)
     fm_result_free(&result);
 }
 
+/* What the published sweep would miss between its coarse steps, or take a TLB's conflicts for. */
+static void published_method_finds_odd_first_levels(void **state)
+{
+    (void)state;
+    const struct fm_cache_description firsts[] = {
+        lab_cache(1, 4096, 32, 1),
+        lab_cache(1, 48 * 3 * 32, 32, 3),
+        lab_cache(1, 2048, 64, 32),
+        lab_cache(1, 32768, 64, 8),
+    };
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+        struct fm_description machine = lab_small(firsts[i], lab_cache(2, 262144, 64, 8));
+        struct fm_survey_options options = lab_options();
+        struct fm_result result;
+        machine.tlbs[0] = lab_tlb(1, 64, 4, PAGE);
+        options.method = FM_METHOD_COOPER_SANDOVAL;
+        lab_survey(&machine, &options, &result);
+        lab_expect(&result, "l1d.capacity", (double)firsts[i].capacity, 0);
+        lab_expect(&result, "l1d.line", firsts[i].line, 0);
+        if (firsts[i].capacity == (uint64_t)firsts[i].line * firsts[i].ways)
+            assert_string_equal(lab_finding(&result, "l1d.ways")->value.text, "full");
+        else
+            lab_expect(&result, "l1d.ways", firsts[i].ways, 0);
+        fm_result_free(&result);
+    }
+}
+
 static void finds_scattered_pages(void **state)
 {
     (void)state;
@@ -131,6 +158,7 @@ int main(void)
         cmocka_unit_test(adds_up_an_exclusive_hierarchy),
         cmocka_unit_test(tells_a_line_from_a_pair),
         cmocka_unit_test(finds_scattered_pages),
+        cmocka_unit_test(published_method_finds_odd_first_levels),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
