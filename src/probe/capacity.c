@@ -213,6 +213,32 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     return true;
 }
 
+/* The largest footprint below the crossing that shows no misses at all and is near enough to it for
+   the rise to be a sharp one; SIZE_MAX: none. */
+static size_t last_without_misses(const struct edge *edge)
+{
+    for (size_t i = after_crossing(edge); i-- > 0;)
+        if (edge->bytes[i] * SHARP_RISE < edge->crossing.at)
+            break;
+        else if (mean_ratio(edge, i) < 0.02 * MISS_RATIO)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Halves down to where the misses of a sharp rise begin. */
+static bool narrow_onset(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
+{
+    for (int i = 0; i < 3 && edge->footprints < MOST_FOOTPRINTS; i++) {
+        const size_t none = last_without_misses(edge);
+        if (none == SIZE_MAX || edge->bytes[none + 1] < edge->bytes[none] * SHARP ||
+            edge->bytes[none + 1] - edge->bytes[none] < 2 * (double)lab->walk.unit)
+            return true;
+        if (!insert(lab, edge, none + 1, sqrt(edge->bytes[none] * edge->bytes[none + 1]), err))
+            return false;
+    }
+    return true;
+}
+
 /* Where a sharp rise sets out from: the largest footprint that shows no misses at all, or what the
    rise through the crossing points back to. The crossing itself where the rise is not sharp. The
    two are within the same one or two percent, and a cache's capacity is where misses begin. */
@@ -220,9 +246,9 @@ static double onset(const struct edge *edge)
 {
     const size_t after = after_crossing(edge);
     const double at = edge->crossing.at;
-    for (size_t i = after; i-- > 0 && edge->bytes[i] * SHARP_RISE > at;)
-        if (mean_ratio(edge, i) < 0.02 * MISS_RATIO)
-            return edge->bytes[i] * SAFE;
+    const size_t none = last_without_misses(edge);
+    if (none != SIZE_MAX)
+        return edge->bytes[none] * SAFE;
     size_t top = after;
     while (top + 1 < edge->footprints && mean_ratio(edge, top) < 3 * MISS_RATIO)
         top++;
@@ -247,7 +273,7 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     const uint64_t seed = fm_lab_seed(lab);
     while (edge->placements < most) {
         if (!measure_placement(lab, edge, err) || !reach_crossing(lab, edge, limit, err) ||
-            !narrow(lab, edge, err) || !locate(edge, seed, err))
+            !narrow(lab, edge, err) || !narrow_onset(lab, edge, err) || !locate(edge, seed, err))
             return false;
         const double wide = edge->crossing.high / edge->crossing.low;
         if (edge->crossing.inside &&
