@@ -20,7 +20,7 @@
 /* A rise from nothing to the miss ratio over no more than this is that of contiguous pages. */
 #define SHARP_RISE 1.03
 /* On the safe side by what noise can make of it: a block slightly too small costs little. */
-#define SAFE 0.998
+#define SAFE 0.995
 /* References spent on one level at the most, in each effort. */
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
 /* Footprints this far from the crossing say nothing of where it is. */
