@@ -15,8 +15,9 @@
 
 /* The swept string: every page is visited once in each sweep, always in the same shuffled order of
    pages; which unit of the page is touched is shuffled for each page apart. A cache sees each unit
-   once a lap, a TLB sees the same cycle of pages whatever `per_page` is, and no page shows two
-   references close enough together for a prefetcher to learn from. */
+   once a lap, a TLB sees the same cycle of pages whatever `per_page` is, no page shows two
+   references close enough together for a prefetcher to learn from, and neighbours that one might
+   bring along stand half a lap apart. */
 struct fm_swept_plan {
     size_t bytes;    /* footprint */
     size_t unit;     /* one word is touched in each unit; divides the page */

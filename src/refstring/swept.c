@@ -32,6 +32,21 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
     return true;
 }
 
+/* All units of a page: one of each pair of neighbours in shuffled order, then the others in the
+   same order. A prefetcher that brings a line's neighbour along fills the cache twice as fast as
+   the walk asks; half a lap later the neighbour has left every cache that the walk does not fit. */
+static void order_pairs(struct fm_rng *rng, size_t units, uint32_t *columns)
+{
+    const size_t half = units / 2;
+    for (size_t i = 0; i < half; i++)
+        columns[i] = (uint32_t)(2 * i);
+    fm_rng_shuffle(rng, columns, half);
+    for (size_t i = 0; i < half; i++) {
+        columns[i] += (uint32_t)fm_rng_below(rng, 2);
+        columns[half + i] = columns[i] ^ 1;
+    }
+}
+
 /* The units touched in a whole page, in an order that hangs on seed and page alone; spaced evenly
    where not all are touched. */
 static void choose_columns(const struct fm_swept_plan *plan, size_t page, size_t units,
@@ -41,6 +56,10 @@ static void choose_columns(const struct fm_swept_plan *plan, size_t page, size_t
     const size_t phase = touched < units ? (size_t)(spread * (double)units) : 0;
     struct fm_rng rng;
     fm_rng_seed(&rng, plan->seed ^ fm_mix64(page));
+    if (touched == units && units % 2 == 0) {
+        order_pairs(&rng, units, columns);
+        return;
+    }
     for (size_t i = 0; i < touched; i++)
         columns[i] = (uint32_t)((phase + i * units / touched) % units);
     fm_rng_shuffle(&rng, columns, touched);

@@ -108,6 +108,21 @@ static void a_larger_footprint_keeps_the_order_of_a_smaller(void **state)
     fm_string_free(&large);
 }
 
+static void neighbours_stand_half_a_lap_apart(void **state)
+{
+    (void)state;
+    struct fm_string string;
+    struct fm_error err;
+    const struct fm_swept_plan plan = {.bytes = 20 * PAGE, .unit = 64, .page = PAGE, .seed = 4};
+    assert_true(fm_swept_string(&string, &plan, &err));
+    const struct fm_order *order = &string.orders[0];
+    for (size_t i = 0; i < order->count / 2; i++) {
+        const uint32_t here = order->word[i], there = order->word[i + order->count / 2];
+        assert_int_equal(here / 8 ^ 1, there / 8);
+    }
+    fm_string_free(&string);
+}
+
 static void the_same_plan_is_the_same_string(void **state)
 {
     (void)state;
@@ -278,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_sweep_visits_every_page_in_the_same_order),
         cmocka_unit_test(the_companion_shows_a_tlb_the_same_pages),
         cmocka_unit_test(a_larger_footprint_keeps_the_order_of_a_smaller),
+        cmocka_unit_test(neighbours_stand_half_a_lap_apart),
         cmocka_unit_test(the_same_plan_is_the_same_string),
         cmocka_unit_test(gap_words_are_a_stride_apart_and_the_last_is_moved),
         cmocka_unit_test(the_gap_control_touches_each_page_once),
