@@ -22,7 +22,6 @@ struct fm_known_level {
     double flat_from, flat_to; /* footprints on the plateau */
     double rise_from, rise_to; /* bracket of the rise after it; 0 for memory */
     bool blurred;              /* its neighbours' knees reach over the whole plateau */
-    bool unsure;               /* the TLB's share in it could not be told */
     double certainty;          /* that this level is one of its own */
     size_t unit;               /* granularity of the walk that showed it */
     size_t line;               /* 0: not determined */

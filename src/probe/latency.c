@@ -12,10 +12,6 @@
 #define BLURRED 0.03
 /* The change of a plateau over half an octave that is none. */
 #define FLAT 0.02
-/* The least weight at which the TLB's share counts as known. */
-#define LEAST_WEIGHT 0.28
-/* A doubtful share above this part of the rest leaves nothing to report. */
-#define TOO_MUCH 0.35
 
 /* The footprint of a plateau around which the walk changes least. */
 static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level,
@@ -57,18 +53,10 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
         low = fmin(low, ns);
         high = fmax(high, ns);
     }
-    const double share = fm_walk_tlb_at(&lab->walk, (double)bytes);
-    const bool doubtful = fm_walk_tlb_weight_at(&lab->walk, (double)bytes) < LEAST_WEIGHT;
     const double flat = index == 0 ? low : sum / placements;
     level->height_ns = flat;
     level->height_low = fmin(low, flat) * (1 - LEAST_WIDTH);
     level->height_high = fmax(high, flat) * (1 + LEAST_WIDTH);
-    /* A share that no companion shows for sure makes the interval wider, or the answer void. */
-    level->unsure = doubtful && share > TOO_MUCH * flat;
-    if (doubtful) {
-        level->height_low -= share / 2;
-        level->height_high += share / 2;
-    }
     /* A plateau that its neighbours blur stands higher or lower than it would by itself. */
     const double fitted = lab->known.fit.count ? lab->known.fit.heights[index] : flat;
     if (steepness > FLAT && fabs(fitted / flat - 1) > BLURRED) {
@@ -89,8 +77,6 @@ static void report(struct fm_lab *lab, size_t index)
         return;
     if (index + 1 == known->count && !known->memory_seen) {
         fm_undetermined(ns, "latency still rises at the largest footprint measured");
-    } else if (level->unsure) {
-        fm_undetermined(ns, "no companion string shows the TLB's share in it for sure");
     } else {
         fm_measured(ns, level->height_ns, level->height_low, level->height_high,
                     0.9 * level->certainty + 0.09, "swept", "curve:cache-only");
@@ -118,8 +104,6 @@ static void report_miss(struct fm_lab *lab, size_t index)
         return;
     if (index + 2 == known->count && !known->memory_seen)
         fm_undetermined(miss, "latency still rises at the largest footprint measured");
-    else if (here->unsure || next->unsure)
-        fm_undetermined(miss, "no companion string shows the TLB's share in it for sure");
     else
         fm_measured(miss, next->height_ns - here->height_ns, next->height_low - here->height_high,
                     next->height_high - here->height_low, 0.9 * next->certainty + 0.09, "swept",

@@ -175,24 +175,17 @@ static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm
     return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) && mend(lab, err);
 }
 
-/* The points of the walk whose TLB share is sure, and those beyond the last of them: to leave these
-   out would be to call the walk ended. error may be NULL. */
-static size_t sure_points(const struct fm_walk *walk, double *bytes, double *latency, double *error)
+/* The walk as arrays. error may be NULL. */
+static size_t unpack(const struct fm_walk *walk, double *bytes, double *latency, double *error)
 {
-    size_t count = 0, last = walk->count;
-    while (last > 0 && !walk->points[last - 1].tlb_known)
-        last--;
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
-        if (!point->tlb_known && i < last)
-            continue;
-        bytes[count] = (double)point->bytes;
-        latency[count] = fm_walk_mean(point);
+        bytes[i] = (double)point->bytes;
+        latency[i] = fm_walk_mean(point);
         if (error)
-            error[count] = fm_walk_error(point);
-        count++;
+            error[i] = fm_walk_error(point);
     }
-    return count;
+    return walk->count;
 }
 
 /* Reads the walk into plateaus; keeps what is known of the lines of the first `keep` levels. */
@@ -200,11 +193,11 @@ static void read_walk(struct fm_lab *lab, size_t keep)
 {
     const struct fm_walk *walk = &lab->walk;
     double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], error[FM_WALK_POINTS];
-    const size_t sure = sure_points(walk, bytes, latency, error);
+    const size_t n = unpack(walk, bytes, latency, error);
     struct fm_level read[FM_CACHE_LEVELS + 1];
     struct fm_known *known = &lab->known;
-    known->count = fm_read_levels(bytes, latency, error, sure, read, FM_CACHE_LEVELS + 1);
-    known->count = fm_join_close_levels(bytes, latency, sure, read, known->count);
+    known->count = fm_read_levels(bytes, latency, error, n, read, FM_CACHE_LEVELS + 1);
+    known->count = fm_join_close_levels(bytes, latency, n, read, known->count);
     for (size_t i = 0; i < known->count; i++) {
         struct fm_known_level *level = &known->levels[i];
         const struct fm_known_level before = *level;
@@ -233,7 +226,7 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
     const double limit = fmin(far_end(lab), 0x1p22);
-    lab->walk = (struct fm_walk){.unit = SHORTEST_LINE, .longest_line = FM_LONGEST_LINE};
+    lab->walk = (struct fm_walk){.unit = SHORTEST_LINE};
     if (!fm_lab_place(lab, (size_t)limit, err))
         return false;
     unsigned above = 0;
@@ -294,10 +287,10 @@ static void fit_knees(struct fm_lab *lab)
     known->fit.count = 0;
     if (known->count < 2 || !known->memory_seen)
         return;
-    const size_t sure = sure_points(walk, bytes, latency, NULL);
+    const size_t n = unpack(walk, bytes, latency, NULL);
     for (size_t i = 0; i + 1 < known->count; i++)
         places[i] = middle_of_rise(walk, &known->levels[i]);
-    if (!fm_fit_knees(bytes, latency, sure, places, known->count - 1, &known->fit) ||
+    if (!fm_fit_knees(bytes, latency, n, places, known->count - 1, &known->fit) ||
         known->fit.error > POOR_FIT)
         known->fit.count = 0;
 }
@@ -311,8 +304,6 @@ static void publish_curve(struct fm_lab *lab)
     curve->y = (struct fm_axis){"latency", "ns"};
     for (size_t i = 0; i < lab->walk.count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[i];
-        if (!point->tlb_known)
-            continue;
         fm_curve_add(curve, (struct fm_point){.x = (double)point->bytes,
                                               .y = fm_walk_mean(point),
                                               .low = point->low - point->tlb_ns,
@@ -350,10 +341,9 @@ static bool resolve(struct fm_lab *lab, size_t index, struct fm_error *err)
     const size_t unit = lab->walk.unit;
     if (!fm_find_line(lab, index, unit, err))
         return false;
-    lab->walk.sure_to = level->rise_from;
-    if (level->line > unit)
-        return walk_outward(lab, level->line, fmax(level->rise_from / 2, level->flat_from), err);
-    return fm_lab_place(lab, (size_t)lab->known.far_bytes, err) && fm_walk_settle(lab, err);
+    if (level->line <= unit)
+        return true;
+    return walk_outward(lab, level->line, fmax(level->rise_from / 2, level->flat_from), err);
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
@@ -361,13 +351,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!find_first_line(lab, err))
         return false;
     struct fm_known *known = &lab->known;
-    if (known->count >= 2 && known->levels[0].line == 0) {
-        /* The first level's line only sets the grain of the walk; without it, the common one. */
-        known->levels[0].unit = 64;
-    }
+    /* The first level's line only sets the grain of the walk; without it, the common one. */
     const size_t first = known->levels[0].line ? known->levels[0].line : 64;
     lab->walk.count = 0;
-    lab->walk.sure_to = known->count >= 2 ? known->levels[0].rise_from : 0;
     if (!walk_outward(lab, first, SMALLEST, err))
         return false;
     read_walk(lab, 1);
@@ -377,11 +363,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
             return false;
         read_walk(lab, i + 1);
     }
-    lab->walk.sure_to = INFINITY;
-    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !fm_walk_settle(lab, err))
-        return false;
-    lab->walk.settled = true;
-    if (!mend(lab, err) || !refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
+    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !mend(lab, err) || !refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
         !repeat_on_fresh_pages(lab, SMALLEST, err))
         return false;
     read_walk(lab, known->count);

@@ -31,7 +31,7 @@ static size_t telling_point(const struct fm_lab *lab, const struct fm_known_leve
     *difference = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes <= level->rise_from || bytes > end || !walk->points[i].tlb_known)
+        if (bytes <= level->rise_from || bytes > end)
             continue;
         const double here = fm_walk_mean(&walk->points[i]), half = fm_walk_at(walk, bytes / 2);
         /* Prefer the smaller of two that tell nearly the same: it costs less. */
@@ -82,10 +82,10 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     level->line = 0;
     if (!telling)
         return true;
-    /* With the TLB's share left in: it is the same for every string over these pages. */
+    /* With what the TLB takes left in, twice that of the walk: stripes are visited one by one. */
     const struct fm_walk_point *point = &lab->walk.points[telling];
     const size_t bytes = point->bytes;
-    double miss = point->sum / point->placements;
+    double miss = fm_walk_mean(point) + 2 * point->tlb_ns;
     const double hit = miss - difference;
 
     char id[48];

@@ -15,17 +15,23 @@
 
 /* The swept string: every page is visited once in each sweep, always in the same shuffled order of
    pages; which unit of the page is touched is shuffled for each page apart. A cache sees each unit
-   once a lap, a TLB sees the same cycle of pages whatever `per_page` is, no page shows two
-   references close enough together for a prefetcher to learn from, and neighbours that one might
-   bring along stand half a lap apart. */
+   once a lap, no page shows references close enough together for a prefetcher to learn from, and
+   neighbours that one might bring along stand half a lap apart.
+
+   With a burst of two, each visit touches two units, half a page apart, and there are half as many
+   sweeps. To a cache nothing changes: each unit still comes once a lap. A TLB is asked half as
+   often. So the difference between the two is what the TLB takes, and nothing else. */
 struct fm_swept_plan {
-    size_t bytes;    /* footprint */
-    size_t unit;     /* one word is touched in each unit; divides the page */
-    size_t per_page; /* units touched in each page; 0: all of them */
+    size_t bytes; /* footprint */
+    size_t unit;  /* one word is touched in each unit; divides the page */
     size_t page;
-    unsigned variant; /* another choice of units, where not all are touched */
+    unsigned burst; /* units touched at each visit of a page: 1 or 2; 0 is 1 */
     uint64_t seed;
 };
+
+/* Whether a page has units enough for bursts. */
+bool fm_swept_has_bursts(size_t page, size_t unit);
+
 bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
                      struct fm_error *err);
 

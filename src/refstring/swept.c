@@ -6,63 +6,72 @@
 #include "refstring/build.h"
 #include "refstring/refstring.h"
 
-/* The pages of a footprint and how many of their units are touched. */
+/* The pages of a footprint. */
 struct layout {
     size_t pages;
     size_t units;      /* in a whole page */
-    size_t touched;    /* units touched in a whole page */
     size_t last_units; /* in the last page, which may be a part of one */
     size_t most;       /* references in a lap at the most */
 };
 
+bool fm_swept_has_bursts(size_t page, size_t unit)
+{
+    return page / unit % 4 == 0;
+}
+
 static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, struct fm_error *err)
 {
     if (plan->unit < FM_WORD || plan->unit % FM_WORD || plan->page == 0 ||
-        plan->page % plan->unit || plan->bytes < plan->unit)
+        plan->page % plan->unit || plan->bytes < plan->unit || plan->burst > 2 ||
+        (plan->burst == 2 && !fm_swept_has_bursts(plan->page, plan->unit)))
         return fm_fail(err, FM_ERR_INTERNAL,
                        "a footprint of %zu bytes in units of %zu on pages of %zu does not fit",
                        plan->bytes, plan->unit, plan->page);
     layout->pages = (plan->bytes + plan->page - 1) / plan->page;
     layout->units = plan->page / plan->unit;
-    layout->touched =
-        plan->per_page && plan->per_page < layout->units ? plan->per_page : layout->units;
     const size_t rest = plan->bytes - (layout->pages - 1) * plan->page;
     layout->last_units = rest / plan->unit ? rest / plan->unit : 1;
-    layout->most = layout->pages * layout->touched;
+    layout->most = layout->pages * layout->units;
     return true;
 }
 
-/* All units of a page: one of each pair of neighbours in shuffled order, then the others in the
-   same order. A prefetcher that brings a line's neighbour along fills the cache twice as fast as
-   the walk asks; half a lap later the neighbour has left every cache that the walk does not fit. */
-static void order_pairs(struct fm_rng *rng, size_t units, uint32_t *columns)
+/* The units of a page in the order of their visits: of each pair of neighbours first one, then, half
+   a lap later, the other. A prefetcher that brings a line's neighbour along fills the cache twice as
+   fast as the walk asks; half a lap later the neighbour has left every cache that the walk does not
+   fit. The two halves of the page take turns, in bursts unit by unit, otherwise by a quarter of the
+   lap. */
+static void order_neighbours(struct fm_rng *rng, size_t units, unsigned burst, uint32_t *columns)
 {
-    const size_t half = units / 2;
-    for (size_t i = 0; i < half; i++)
-        columns[i] = (uint32_t)(2 * i);
-    fm_rng_shuffle(rng, columns, half);
-    for (size_t i = 0; i < half; i++) {
-        columns[i] += (uint32_t)fm_rng_below(rng, 2);
-        columns[half + i] = columns[i] ^ 1;
+    const size_t quarter = units / 4;
+    /* Kept in the last quarter of the columns, which are written behind where it is read. */
+    uint32_t *first = columns + units - quarter;
+    for (size_t i = 0; i < quarter; i++)
+        first[i] = (uint32_t)(2 * i);
+    fm_rng_shuffle(rng, first, quarter);
+    for (size_t i = 0; i < quarter; i++) {
+        const uint32_t one = first[i] + (uint32_t)fm_rng_below(rng, 2);
+        const uint32_t two = one + (uint32_t)(2 * quarter);
+        const size_t at = burst == 2 ? 2 * i : i, then = burst == 2 ? at + 1 : i + quarter;
+        columns[at] = one;
+        columns[then] = two;
+        columns[2 * quarter + at] = one ^ 1;
+        columns[2 * quarter + then] = two ^ 1;
     }
 }
 
-/* The units touched in a whole page, in an order that hangs on seed and page alone; spaced evenly
-   where not all are touched. */
-static void choose_columns(const struct fm_swept_plan *plan, size_t page, size_t units,
-                           size_t touched, uint32_t *columns)
+/* The units of a page in an order that hangs on seed and page alone. */
+static void order_columns(const struct fm_swept_plan *plan, size_t page, size_t units,
+                          uint32_t *columns)
 {
-    const double spread = fm_spread(page, plan->variant);
-    const size_t phase = touched < units ? (size_t)(spread * (double)units) : 0;
     struct fm_rng rng;
     fm_rng_seed(&rng, plan->seed ^ fm_mix64(page));
-    if (touched == units && units % 2 == 0) {
-        order_pairs(&rng, units, columns);
+    if (fm_swept_has_bursts(plan->page, plan->unit)) {
+        order_neighbours(&rng, units, plan->burst, columns);
         return;
     }
-    for (size_t i = 0; i < touched; i++)
-        columns[i] = (uint32_t)((phase + i * units / touched) % units);
-    fm_rng_shuffle(&rng, columns, touched);
+    for (size_t i = 0; i < units; i++)
+        columns[i] = (uint32_t)i;
+    fm_rng_shuffle(&rng, columns, units);
 }
 
 struct ranked_page {
@@ -116,12 +125,13 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
     struct layout layout;
     if (!lay_out(plan, &layout, err) || !fm_string_begin(string, plan->bytes, layout.most, err))
         return false;
+    const size_t burst = plan->burst ? plan->burst : 1, units = layout.units;
     snprintf(string->label, sizeof string->label,
-             "swept(bytes=%zu,unit=%zu,per_page=%zu,page=%zu,variant=%u,seed=%llu)", plan->bytes,
-             plan->unit, layout.touched, plan->page, plan->variant, (unsigned long long)plan->seed);
+             "swept(bytes=%zu,unit=%zu,page=%zu,burst=%zu,seed=%llu)", plan->bytes, plan->unit,
+             plan->page, burst, (unsigned long long)plan->seed);
 
     uint32_t *pages = ranked_pages(plan->seed, layout.pages);
-    uint32_t *columns = malloc(layout.pages * layout.touched * sizeof *columns);
+    uint32_t *columns = malloc(layout.most * sizeof *columns);
     if (!pages || !columns) {
         free(pages);
         free(columns);
@@ -129,24 +139,20 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to shuffle %zu pages", layout.pages);
     }
     for (size_t page = 0; page < layout.pages; page++)
-        choose_columns(plan, page, layout.units, layout.touched, columns + page * layout.touched);
+        order_columns(plan, page, units, columns + page * units);
     size_t filled = 0;
-    for (size_t sweep = 0; sweep < layout.touched; sweep++)
-        for (size_t i = 0; i < layout.pages; i++) {
-            const size_t page = pages[i], column = columns[page * layout.touched + sweep];
-            if (page + 1 == layout.pages && column >= layout.last_units)
-                continue;
-            const size_t unit = page * layout.units + column;
-            string->orders[0].word[filled++] = (uint32_t)(unit * (plan->unit / FM_WORD));
-        }
+    for (size_t sweep = 0; sweep < units; sweep += burst)
+        for (size_t i = 0; i < layout.pages; i++)
+            for (size_t j = sweep; j < sweep + burst; j++) {
+                const size_t page = pages[i], column = columns[page * units + j];
+                if (page + 1 == layout.pages && column >= layout.last_units)
+                    continue;
+                const size_t unit = page * units + column;
+                string->orders[0].word[filled++] = (uint32_t)(unit * (plan->unit / FM_WORD));
+            }
     string->orders[0].count = filled;
     free(pages);
     free(columns);
-    if (filled == 0) {
-        /* A part of a page that holds none of the units picked: touch its first. */
-        string->orders[0].word[0] = 0;
-        string->orders[0].count = 1;
-    }
     return true;
 }
 

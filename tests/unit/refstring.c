@@ -30,6 +30,7 @@ static struct fm_swept_plan any_plan(struct fm_rng *rng)
 {
     struct fm_swept_plan plan = {.page = PAGE, .seed = fm_rng_next(rng)};
     plan.unit = (size_t)8 << fm_rng_below(rng, 7);
+    plan.burst = 1 + (unsigned)fm_rng_below(rng, 2);
     plan.bytes = plan.unit * (1 + fm_rng_below(rng, 4096));
     return plan;
 }
@@ -61,34 +62,50 @@ static void a_sweep_visits_every_page_in_the_same_order(void **state)
 {
     (void)state;
     const size_t pages = 37;
-    for (size_t per_page = 0; per_page <= 64; per_page += 8) {
+    for (unsigned burst = 1; burst <= 2; burst++) {
         const struct fm_swept_plan plan = {
-            .bytes = pages * PAGE, .unit = 64, .per_page = per_page, .page = PAGE, .seed = 5};
+            .bytes = pages * PAGE, .unit = 64, .page = PAGE, .burst = burst, .seed = 5};
         struct fm_string string;
         struct fm_error err;
         assert_true(fm_swept_string(&string, &plan, &err));
-        assert_int_equal(string.orders[0].count, pages * (per_page ? per_page : 64));
-        for (size_t i = pages; i < string.orders[0].count; i++)
-            assert_int_equal(page_of(&string, i), page_of(&string, i - pages));
+        assert_int_equal(string.orders[0].count, pages * 64);
+        for (size_t i = pages * burst; i < string.orders[0].count; i++)
+            assert_int_equal(page_of(&string, i), page_of(&string, i - pages * burst));
         ready(&string);
         fm_string_free(&string);
     }
 }
 
-static void the_companion_shows_a_tlb_the_same_pages(void **state)
+/* The number of times a string goes from one page to another in a lap. */
+static size_t visits(const struct fm_string *string)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < string->orders[0].count; i++)
+        count += i == 0 || page_of(string, i) != page_of(string, i - 1);
+    return count;
+}
+
+static void bursts_visit_the_same_units_in_half_the_visits(void **state)
 {
     (void)state;
     const size_t pages = 50;
-    struct fm_string all, few;
+    struct fm_string one, two;
     struct fm_error err;
-    struct fm_swept_plan plan = {.bytes = pages * PAGE, .unit = 64, .page = PAGE, .seed = 9};
-    assert_true(fm_swept_string(&all, &plan, &err));
-    plan.per_page = 1;
-    assert_true(fm_swept_string(&few, &plan, &err));
+    struct fm_swept_plan plan = {
+        .bytes = pages * PAGE, .unit = 64, .page = PAGE, .burst = 1, .seed = 9};
+    assert_true(fm_swept_string(&one, &plan, &err));
+    plan.burst = 2;
+    assert_true(fm_swept_string(&two, &plan, &err));
+    assert_int_equal(one.orders[0].count, two.orders[0].count);
+    assert_int_equal(visits(&one), 2 * visits(&two));
     for (size_t i = 0; i < pages; i++)
-        assert_int_equal(page_of(&all, i), page_of(&few, i));
-    fm_string_free(&all);
-    fm_string_free(&few);
+        assert_int_equal(page_of(&one, i), page_of(&two, 2 * i));
+    /* No two units of a burst are near enough for one to bring the other along. */
+    for (size_t i = 0; i < two.orders[0].count; i += 2)
+        assert_int_equal(labs((long)two.orders[0].word[i] - (long)two.orders[0].word[i + 1]),
+                         PAGE / 2 / FM_WORD);
+    fm_string_free(&one);
+    fm_string_free(&two);
 }
 
 static void a_larger_footprint_keeps_the_order_of_a_smaller(void **state)
@@ -113,14 +130,17 @@ static void neighbours_stand_half_a_lap_apart(void **state)
     (void)state;
     struct fm_string string;
     struct fm_error err;
-    const struct fm_swept_plan plan = {.bytes = 20 * PAGE, .unit = 64, .page = PAGE, .seed = 4};
-    assert_true(fm_swept_string(&string, &plan, &err));
-    const struct fm_order *order = &string.orders[0];
-    for (size_t i = 0; i < order->count / 2; i++) {
-        const uint32_t here = order->word[i], there = order->word[i + order->count / 2];
-        assert_int_equal(here / 8 ^ 1, there / 8);
+    for (unsigned burst = 1; burst <= 2; burst++) {
+        const struct fm_swept_plan plan = {
+            .bytes = 20 * PAGE, .unit = 64, .page = PAGE, .burst = burst, .seed = 4};
+        assert_true(fm_swept_string(&string, &plan, &err));
+        const struct fm_order *order = &string.orders[0];
+        for (size_t i = 0; i < order->count / 2; i++) {
+            const uint32_t here = order->word[i], there = order->word[i + order->count / 2];
+            assert_int_equal(here / 8 ^ 1, there / 8);
+        }
+        fm_string_free(&string);
     }
-    fm_string_free(&string);
 }
 
 static void the_same_plan_is_the_same_string(void **state)
@@ -291,7 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_string_is_a_permutation_of_all_units),
         cmocka_unit_test(a_sweep_visits_every_page_in_the_same_order),
-        cmocka_unit_test(the_companion_shows_a_tlb_the_same_pages),
+        cmocka_unit_test(bursts_visit_the_same_units_in_half_the_visits),
         cmocka_unit_test(a_larger_footprint_keeps_the_order_of_a_smaller),
         cmocka_unit_test(neighbours_stand_half_a_lap_apart),
         cmocka_unit_test(the_same_plan_is_the_same_string),
