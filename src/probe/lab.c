@@ -12,7 +12,7 @@
 /* A timed run no longer than this: short runs that are repeated beat one long run, since each
    disturbance then spoils less. */
 #define LONGEST_RUN 32768
-#define LAPS        4
+#define LAPS        2
 /* Two readings this close confirm a minimum. */
 #define CONFIRMED 0.01
 /* … and this close where they are of different parts of an order. */
@@ -78,7 +78,7 @@ static uint64_t run_length(const struct fm_lab *lab, size_t count, uint64_t long
    cannot afford them; but of those each grows out of one little shorter, and less is to forget. */
 static unsigned laps_to_settle(size_t count)
 {
-    return count <= 8192 ? 6 : count <= 32768 ? 3 : count <= 65536 ? 2 : 1;
+    return count <= 8192 ? 3 : count <= 32768 ? 2 : 1;
 }
 
 static void add_phases(struct fm_lab *lab, struct fm_string *string, const struct fm_care *care)

@@ -19,6 +19,10 @@
 #define VARIANTS_LARGE  2
 #define LARGE_FOOTPRINT (1u << 21)
 
+/* Half of a footprint's lines, whichever they are, load some sets more than others: they fit where
+   this part of the whole would. */
+#define CROWDED 0.7
+
 /* The point at which touching half makes the greatest difference for its latency, and that
    difference. */
 static size_t telling_point(const struct fm_lab *lab, const struct fm_known_level *level,
@@ -33,11 +37,12 @@ static size_t telling_point(const struct fm_lab *lab, const struct fm_known_leve
         const double bytes = (double)walk->points[i].bytes;
         if (bytes <= level->rise_from || bytes > end)
             continue;
-        const double here = fm_walk_mean(&walk->points[i]), half = fm_walk_at(walk, bytes / 2);
+        const double here = fm_walk_mean(&walk->points[i]);
+        const double contrast = log(here / fm_walk_at(walk, bytes * CROWDED));
         /* Prefer the smaller of two that tell nearly the same: it costs less. */
-        if (log(here / half) > most * 1.05) {
-            most = log(here / half);
-            *difference = here - half;
+        if (contrast > most * 1.05) {
+            most = contrast;
+            *difference = here - fm_walk_at(walk, bytes / 2);
             best = i;
         }
     }

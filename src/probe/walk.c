@@ -11,6 +11,10 @@
 #define PAGES_IN_ANY_TLB 2
 /* Part of a latency that makes no difference. */
 #define GRAIN 0.01
+/* Changes of latency from one point to the next that a plateau may show. */
+#define STEADY 0.03
+/* Footprints that a TLB can hardly tell apart. */
+#define NEAR 1.25
 
 double fm_walk_mean(const struct fm_walk_point *point)
 {
@@ -113,7 +117,8 @@ static bool time_swept(struct fm_lab *lab, size_t bytes, unsigned burst, double 
 }
 
 /* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB yet,
-   or the part is the same on both sides. */
+   or it was measured on another placement (which changes nothing for a TLB), or it is the same on
+   both sides and these are near. */
 static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
 {
     const struct fm_walk *walk = &lab->walk;
@@ -121,10 +126,32 @@ static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
     if (bytes <= PAGES_IN_ANY_TLB * lab->machine->info.page_size)
         return true;
     const size_t at = position(walk, (double)bytes);
-    if (at == 0 || at == walk->count)
+    if (at == walk->count)
         return false;
     between(walk, (double)bytes, &a, &b);
-    return b->tlb_ns - a->tlb_ns < GRAIN * fm_walk_mean(a);
+    if (b->bytes == bytes && b->tlb_count)
+        return true;
+    return (double)b->bytes < NEAR * (double)a->bytes &&
+           b->tlb_ns - a->tlb_ns < GRAIN * fm_walk_mean(a);
+}
+
+/* How much the walk changes from one point to the next. */
+static double change(const struct fm_walk *walk, size_t from, size_t to)
+{
+    const struct fm_walk_point *a = &walk->points[from], *b = &walk->points[to];
+    return fabs(log(b->sum / b->placements / (a->sum / a->placements)));
+}
+
+/* How far the difference of two readings can be relied on. What the clock adds grows with the
+   reading. And in the midst of a rise some policies answer one order with more misses than another,
+   or take long to come to rest: there the difference is of caches too. */
+static double reliability(const struct fm_walk *walk, size_t i)
+{
+    const struct fm_walk_point *point = &walk->points[i];
+    const double before = i > 0 ? change(walk, i - 1, i) : 0;
+    const double after = i + 1 < walk->count ? change(walk, i, i + 1) : 0;
+    const double steep = fmax(before, after) / STEADY;
+    return point->placements / point->sum / (1 + steep * steep);
 }
 
 /* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that something
@@ -138,8 +165,7 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
         if (point->tlb_count == 0)
             continue;
         measured[used] = point->tlb_sum / point->tlb_count;
-        /* What the clock adds to a reading grows with the reading. */
-        weight[used++] = point->tlb_count * point->placements / point->sum;
+        weight[used++] = reliability(walk, i) * point->tlb_count;
     }
     if (used && !fm_isotonic_median(measured, weight, used, fitted))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the walk");
