@@ -6,10 +6,24 @@
 
 #include "analysis/occupancy.h"
 
-/* Ways that are told apart; between them the shapes hardly differ. */
-static const unsigned ways_tried[] = {1, 2, 3, 4, 6, 8, 11, 16, 24, 32};
-#define WAYS   (sizeof ways_tried / sizeof ways_tried[0])
-#define SHAPES (3 * WAYS)
+/* The shapes that are told apart; between them knees hardly differ. The first few are tried alone
+   while places are still rough. */
+static const struct {
+    enum fm_knee_shape shape;
+    unsigned ways;
+} shapes[] = {
+    {FM_KNEE_SCATTERED, 2},         {FM_KNEE_SCATTERED, 4},         {FM_KNEE_SCATTERED, 8},
+    {FM_KNEE_SCATTERED, 16},        {FM_KNEE_CONTIGUOUS, 8},        {FM_KNEE_SCATTERED, 1},
+    {FM_KNEE_SCATTERED, 3},         {FM_KNEE_SCATTERED, 5},         {FM_KNEE_SCATTERED, 6},
+    {FM_KNEE_SCATTERED, 10},        {FM_KNEE_SCATTERED, 12},        {FM_KNEE_SCATTERED, 20},
+    {FM_KNEE_SCATTERED, 24},        {FM_KNEE_SCATTERED, 32},        {FM_KNEE_CONTIGUOUS, 1},
+    {FM_KNEE_CONTIGUOUS, 2},        {FM_KNEE_CONTIGUOUS, 4},        {FM_KNEE_CONTIGUOUS, 32},
+    {FM_KNEE_SCATTERED_RANDOM, 2},  {FM_KNEE_SCATTERED_RANDOM, 4},  {FM_KNEE_SCATTERED_RANDOM, 8},
+    {FM_KNEE_SCATTERED_RANDOM, 12}, {FM_KNEE_SCATTERED_RANDOM, 16}, {FM_KNEE_SCATTERED_RANDOM, 24},
+};
+#define SHAPES     (sizeof shapes / sizeof shapes[0])
+#define FIRST_FEW  5
+#define ANY_SHAPE  2
 
 /* A shape as a table: miss ratio over the logarithm of the load. */
 #define TABLE     128
@@ -17,9 +31,14 @@ static const unsigned ways_tried[] = {1, 2, 3, 4, 6, 8, 11, 16, 24, 32};
 #define LOAD_TO   2.0
 
 #define ROUNDS 4
+/* Errors beyond which a point is wild, and how far does not matter. */
+#define WILD 5.0
+/* How much worse than the best, in squared errors, a knee may fit that is still in the interval: the
+   99th percentile of what chance does to one parameter. */
+#define SURE 6.6
 
 struct problem {
-    const double *bytes, *latency;
+    const struct fm_knee_curve *curve;
     size_t n, knees;
     double (*table)[TABLE]; /* one row to a shape */
     double *misses;         /* misses[i * n + j]: knee i at point j, for the knees as they stand */
@@ -74,7 +93,7 @@ static void fill_table(double (*table)[TABLE])
     for (size_t shape = 0; shape < SHAPES; shape++)
         for (size_t i = 0; i < TABLE; i++)
             table[shape][i] =
-                knee_misses((enum fm_knee_shape)(shape / WAYS), ways_tried[shape % WAYS],
+                knee_misses(shapes[shape].shape, shapes[shape].ways,
                             exp(LOAD_FROM + (LOAD_TO - LOAD_FROM) * (double)i / (TABLE - 1)));
 }
 
@@ -123,7 +142,7 @@ static bool solve(double a[FM_KNEES + 1][FM_KNEES + 2], size_t size)
     return true;
 }
 
-/* The heights that fit best with the knees as they stand; returns the mean square of the relative
+/* The heights that fit best with the knees as they stand; returns the mean square of the
    residuals, INFINITY when there are none. */
 static double fit_heights(const struct problem *problem, double heights[FM_KNEES + 1])
 {
@@ -132,11 +151,11 @@ static double fit_heights(const struct problem *problem, double heights[FM_KNEES
     double parts[FM_KNEES + 1], sum = 0;
     for (size_t j = 0; j < problem->n; j++) {
         for (size_t i = 0; i < size; i++)
-            parts[i] = served(problem, i, j) / problem->latency[j];
+            parts[i] = served(problem, i, j) / (problem->curve->latency[j] * problem->curve->error[j]);
         for (size_t i = 0; i < size; i++) {
             for (size_t k = 0; k < size; k++)
                 a[i][k] += parts[i] * parts[k];
-            a[i][size] += parts[i];
+            a[i][size] += parts[i] / problem->curve->error[j];
         }
     }
     if (!solve(a, size))
@@ -151,7 +170,7 @@ static double fit_heights(const struct problem *problem, double heights[FM_KNEES
         for (size_t i = 0; i < size; i++)
             value += heights[i] * served(problem, i, j);
         /* Bounded, so that a few wild points do not rule the fit. */
-        const double residual = fmin(fabs(value / problem->latency[j] - 1), 0.2);
+        const double residual = fmin(fabs(value / problem->curve->latency[j] - 1) / problem->curve->error[j], WILD);
         sum += residual * residual;
     }
     return sum / (double)problem->n;
@@ -161,60 +180,145 @@ static void place_knee(const struct problem *problem, size_t knee, size_t shape,
 {
     for (size_t j = 0; j < problem->n; j++)
         problem->misses[knee * problem->n + j] =
-            look_up(problem->table[shape], log(problem->bytes[j] / capacity));
+            look_up(problem->table[shape], log(problem->curve->bytes[j] / capacity));
 }
 
-/* The best shape and capacity of one knee, the others as they stand. */
-static double improve(struct problem *problem, size_t knee, struct fm_knee *best, double from,
-                      double to, double step)
+/* Where a knee is looked for. */
+struct search {
+    double from, to, step; /* capacities */
+    size_t shapes;         /* how many of the shapes are tried */
+};
+
+/* Called for every knee tried, with its mean square of residuals. */
+typedef void tried(void *data, const struct fm_knee *knee, double error);
+
+/* Tries the knees of a search in the place of one, the others as they stand. */
+static void try_knees(struct problem *problem, size_t index, const struct search *search,
+                      tried *note, void *data)
 {
-    double least = INFINITY, heights[FM_KNEES + 1], capacity_best = from;
-    size_t shape_best = 0;
-    for (size_t shape = 0; shape < SHAPES; shape++)
-        for (double capacity = from; capacity <= to; capacity *= step) {
-            place_knee(problem, knee, shape, capacity);
-            const double error = fit_heights(problem, heights);
-            if (error < least) {
-                least = error;
-                shape_best = shape;
-                capacity_best = capacity;
-            }
+    double heights[FM_KNEES + 1];
+    for (size_t shape = 0; shape < search->shapes; shape++)
+        for (double capacity = search->from; capacity <= search->to; capacity *= search->step) {
+            const struct fm_knee knee = {capacity, shapes[shape].ways, shapes[shape].shape, shape};
+            place_knee(problem, index, shape, capacity);
+            note(data, &knee, fit_heights(problem, heights));
         }
-    place_knee(problem, knee, shape_best, capacity_best);
-    if (isfinite(least))
+}
+
+struct best {
+    struct fm_knee knee;
+    double error;
+};
+
+static void note_best(void *data, const struct fm_knee *knee, double error)
+{
+    struct best *best = data;
+    if (error < best->error)
+        *best = (struct best){*knee, error};
+}
+
+/* Puts the best knee of a search in its place. */
+static double improve(struct problem *problem, size_t index, const struct search *search,
+                      struct fm_knee *knee)
+{
+    struct best best = {{search->from, shapes[0].ways, shapes[0].shape, 0}, INFINITY};
+    try_knees(problem, index, search, note_best, &best);
+    *knee = best.knee;
+    place_knee(problem, index, knee->row, knee->capacity);
+    if (isfinite(best.error))
         fit_heights(problem, problem->heights);
-    *best = (struct fm_knee){capacity_best, ways_tried[shape_best % WAYS],
-                             (enum fm_knee_shape)(shape_best / WAYS)};
-    return least;
+    return best.error;
 }
 
-bool fm_fit_knees(const double *bytes, const double *latency, size_t n, const double *places,
-                  size_t count, struct fm_knee_fit *fit)
+static bool begin(struct problem *problem, const struct fm_knee_curve *curve, size_t knees)
 {
-    if (count == 0 || count > FM_KNEES || n < 3 * count)
+    *problem = (struct problem){.curve = curve, .n = curve->n, .knees = knees};
+    problem->table = malloc(SHAPES * sizeof *problem->table);
+    problem->misses = malloc(knees * curve->n * sizeof *problem->misses);
+    if (!problem->table || !problem->misses)
         return false;
-    struct problem problem = {.bytes = bytes, .latency = latency, .n = n, .knees = count};
-    problem.table = malloc(SHAPES * sizeof *problem.table);
-    problem.misses = malloc(count * n * sizeof *problem.misses);
-    bool good = problem.table && problem.misses;
+    fill_table(problem->table);
+    return true;
+}
+
+static void end(struct problem *problem)
+{
+    free(problem->table);
+    free(problem->misses);
+}
+
+bool fm_fit_knees(const struct fm_knee_curve *curve, const double *places, size_t count,
+                  struct fm_knee_fit *fit)
+{
+    struct problem problem;
+    if (count == 0 || count > FM_KNEES || curve->n < 3 * count)
+        return false;
+    const bool good = begin(&problem, curve, count);
     double error = INFINITY;
-    if (good) {
-        fill_table(problem.table);
-        for (size_t i = 0; i < count; i++)
-            place_knee(&problem, i, FM_KNEE_CONTIGUOUS * WAYS + WAYS / 2, places[i]);
-        for (int round = 0; round < ROUNDS; round++) {
-            const double wide = round == 0 ? 2.5 : round == 1 ? 1.5 : 1.15;
-            const double step = round == 0 ? 1.12 : round == 1 ? 1.05 : 1.015;
-            for (size_t i = count; i-- > 0;) {
-                const double middle = round == 0 ? places[i] : fit->knees[i].capacity;
-                error = improve(&problem, i, &fit->knees[i], middle / wide, middle * wide, step);
-            }
+    for (size_t i = 0; i < count && good; i++)
+        place_knee(&problem, i, ANY_SHAPE, places[i]);
+    for (int round = 0; round < ROUNDS && good; round++) {
+        const double wide = round == 0 ? 2.5 : round == 1 ? 1.5 : 1.15;
+        const double step = round == 0 ? 1.12 : round == 1 ? 1.05 : 1.015;
+        for (size_t i = count; i-- > 0;) {
+            const double middle = round == 0 ? places[i] : fit->knees[i].capacity;
+            const struct search search = {middle / wide, middle * wide, step,
+                                          round == 0 ? FIRST_FEW : SHAPES};
+            error = improve(&problem, i, &search, &fit->knees[i]);
         }
+    }
+    if (good) {
         fit->count = count;
         fit->error = sqrt(error);
         memcpy(fit->heights, problem.heights, sizeof fit->heights);
     }
-    free(problem.table);
-    free(problem.misses);
+    end(&problem);
     return good && isfinite(error);
+}
+
+double fm_knee_crossing(const struct fm_knee *knee, double misses)
+{
+    double low = knee->capacity / 64, high = knee->capacity * 8;
+    while (high / low > 1.0001) {
+        const double middle = sqrt(low * high);
+        *(fm_knee_misses(knee, middle) > misses ? &high : &low) = middle;
+    }
+    return low;
+}
+
+/* The crossings of all knees that fit nearly as well as the best. */
+struct range {
+    double misses, worst; /* the greatest error that still is nearly as good */
+    double low, high;
+};
+
+static void note_range(void *data, const struct fm_knee *knee, double error)
+{
+    struct range *range = data;
+    if (error > range->worst)
+        return;
+    const double at = fm_knee_crossing(knee, range->misses);
+    range->low = fmin(range->low, at);
+    range->high = fmax(range->high, at);
+}
+
+bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_knee_fit *fit,
+                            size_t index, double misses, double *low, double *high)
+{
+    struct problem problem;
+    const bool good = begin(&problem, curve, fit->count);
+    if (good) {
+        const struct fm_knee *knee = &fit->knees[index];
+        const double at = fm_knee_crossing(knee, misses);
+        const double freedom = fmax(1, (double)curve->n - 3 * (double)fit->count);
+        struct range range = {misses, fit->error * fit->error * (1 + SURE / freedom), at, at};
+        for (size_t i = 0; i < fit->count; i++)
+            place_knee(&problem, i, fit->knees[i].row, fit->knees[i].capacity);
+        const struct search search = {knee->capacity / 1.5, knee->capacity * 1.5, 1.02, SHAPES};
+        try_knees(&problem, index, &search, note_range, &range);
+        *low = range.low;
+        *high = range.high;
+    }
+    end(&problem);
+    return good;
 }

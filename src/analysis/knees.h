@@ -23,21 +23,34 @@ struct fm_knee {
     double capacity; /* bytes */
     unsigned ways;
     enum fm_knee_shape shape;
+    size_t row; /* of the table of shapes; for this room alone */
 };
 
 struct fm_knee_fit {
     struct fm_knee knees[FM_KNEES];
     double heights[FM_KNEES + 1]; /* latency of each level; the last is memory's */
     size_t count;                 /* knees */
-    double error;                 /* root mean square of the relative residuals */
+    double error; /* root mean square of the residuals, in units of the errors given */
+};
+
+/* A latency curve of n points and the relative standard error of each. */
+struct fm_knee_curve {
+    const double *bytes, *latency, *error;
+    size_t n;
 };
 
 /* Fits `count` knees whose rough places are given (bytes half way up each rise, ascending) to a
-   curve of n points. False when memory is out or the curve has too few points. */
-bool fm_fit_knees(const double *bytes, const double *latency, size_t n, const double *places,
-                  size_t count, struct fm_knee_fit *fit);
+   curve. False when memory is out or the curve has too few points. */
+bool fm_fit_knees(const struct fm_knee_curve *curve, const double *places, size_t count,
+                  struct fm_knee_fit *fit);
 
-/* Miss ratio of a knee at a footprint. */
+/* Miss ratio of a knee at a footprint, and the footprint of a miss ratio. */
 double fm_knee_misses(const struct fm_knee *knee, double bytes);
+double fm_knee_crossing(const struct fm_knee *knee, double misses);
+
+/* Where that footprint can lie, given how well other knees in its place fit the curve. False when
+   memory is out. */
+bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_knee_fit *fit,
+                            size_t index, double misses, double *low, double *high);
 
 #endif

@@ -3,10 +3,10 @@
  * a hit and what a miss take, so each latency in between is a miss ratio. Where the rise is sharp
  * its place is halved down to; where page placement makes it soft, placements are averaged. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/crossing.h"
+#include "probe/fit.h"
 #include "probe/probe.h"
 
 #define MISS_RATIO      0.05
@@ -35,22 +35,11 @@ struct edge {
     struct fm_crossing crossing;
 };
 
-/* Where a fitted knee reaches the miss ratio. */
-static double fitted_crossing(const struct fm_knee *knee)
-{
-    double bytes = knee->capacity * 1.5;
-    while (fm_knee_misses(knee, bytes) > MISS_RATIO)
-        bytes *= 0.995;
-    return bytes;
-}
-
 /* Where the walk first crosses the miss ratio, beginning on the level's plateau; 0: nowhere. */
 static double first_guess(const struct fm_lab *lab, const struct fm_known_level *level,
                           const struct edge *edge)
 {
     const struct fm_walk *walk = &lab->walk;
-    if (lab->known.fit.count)
-        return fitted_crossing(&lab->known.fit.knees[edge->level]);
     const double threshold = edge->hit_ns + MISS_RATIO * (edge->miss_ns - edge->hit_ns);
     const double from = sqrt(level->flat_from * level->flat_to);
     double before = 0;
@@ -108,7 +97,8 @@ static bool is_near(const struct edge *edge, size_t i)
     return beside || before || fabs(log(ratio)) > 0.03;
 }
 
-/* The footprints around the crossing, ascending, on one fresh placement. */
+/* The footprints around the crossing on one fresh placement, from large to small (see
+   repeat_on_fresh_pages). */
 static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 {
     double *row = edge->ratio[edge->placements];
@@ -117,7 +107,7 @@ static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_e
     if (!fm_lab_place(lab, (size_t)edge->bytes[edge->footprints - 1], err))
         return false;
     edge->placements++;
-    for (size_t i = 0; i < edge->footprints; i++)
+    for (size_t i = edge->footprints; i-- > 0;)
         if (is_near(edge, i) && !measure_ratio(lab, edge, edge->bytes[i], &row[i], err))
             return false;
     return true;
@@ -283,53 +273,80 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     return true;
 }
 
-static bool measure_level(struct fm_lab *lab, size_t index, struct fm_error *err)
+/* Whether the knee of a level is a soft one, which the fit has read already. */
+static bool is_soft(const struct fm_lab *lab, size_t index)
+{
+    const struct fm_knee_fit *fit = &lab->known.fit;
+    return fit->count && fit->knees[index].shape != FM_KNEE_CONTIGUOUS;
+}
+
+static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
-    struct edge edge = {
+    double at, low, high;
+    if (!finding || !fm_fitted_crossing(lab, index, MISS_RATIO, &at, &low, &high))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
+    const double grain = (double)level->unit;
+    level->capacity = floor(at / grain) * grain;
+    fm_measured(finding, level->capacity, floor(low / grain) * grain, ceil(high / grain) * grain,
+                0.9 * level->certainty + 0.09, "knees", "curve:cache-only");
+    return true;
+}
+
+/* Finds where the misses of a level begin; its edge is left empty where that cannot be found. */
+static bool measure_level(struct fm_lab *lab, size_t index, struct edge *edge, struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    *edge = (struct edge){
         .level = index, .hit_ns = level->height_ns, .miss_ns = (level + 1)->height_ns};
+    const double guess = first_guess(lab, level, edge);
+    if (guess <= 0)
+        return true;
+    return find_edge(lab, edge, guess, err);
+}
+
+static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
+{
+    struct fm_known_level *level = &lab->known.levels[edge->level];
+    struct fm_finding *finding = fm_lab_finding(lab, edge->level, "capacity", "B");
     if (!finding)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
-    const double guess = first_guess(lab, level, &edge);
-    if (guess <= 0) {
+    if (edge->footprints == 0) {
         fm_undetermined(finding, "no footprint could be found where its misses begin");
         return true;
     }
-    const size_t unit = lab->walk.unit;
-    lab->walk.unit = level->line > unit || !level->line ? unit : level->line;
-    const bool good = find_edge(lab, &edge, guess, err);
-    lab->walk.unit = unit;
-    if (!good)
-        return false;
-    finding = fm_lab_finding(lab, index, "capacity", "B");
-    if (!edge.crossing.inside) {
+    if (!edge->crossing.inside) {
         fm_undetermined(finding, "the footprint where its misses begin moves between placements");
         return true;
     }
     /* Where the interval has no end among the footprints, it has it with them. */
-    const double grain = (double)unit;
-    edge.crossing.low = fmin(fmax(edge.crossing.low, edge.bytes[0]), onset(&edge));
-    edge.crossing.high = fmin(edge.crossing.high, edge.bytes[edge.footprints - 1]);
-    level->capacity = floor(fmin(edge.crossing.at, onset(&edge)) / grain) * grain;
-    fm_measured(finding, level->capacity, floor(edge.crossing.low / grain) * grain,
-                ceil(edge.crossing.high / grain) * grain, 0.9 * level->certainty + 0.09, "swept",
-                "curve:cache-only");
+    const double grain = (double)lab->walk.unit;
+    double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), onset(edge));
+    double high = fmin(edge->crossing.high, edge->bytes[edge->footprints - 1]);
+    double at = fmin(edge->crossing.at, onset(edge));
+    level->capacity = floor(at / grain) * grain;
+    fm_measured(finding, level->capacity, floor(low / grain) * grain, ceil(high / grain) * grain,
+                0.9 * level->certainty + 0.09, "swept", "curve:cache-only");
     return true;
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
-    const struct fm_known *known = &lab->known;
-    if (known->count < 2) {
+    if (lab->known.count < 2) {
         struct fm_finding *finding = fm_result_finding(lab->result, "l1d.capacity", "B");
         if (finding)
             fm_undetermined(finding, "latency does not rise up to the largest footprint measured");
         return true;
     }
-    for (size_t i = known->levels[0].capacity > 0 ? 1 : 0; i + 1 < known->count; i++)
-        if (!measure_level(lab, i, err))
+    for (size_t i = lab->known.levels[0].capacity > 0 ? 1 : 0; i + 1 < lab->known.count; i++) {
+        struct edge edge;
+        const bool good = is_soft(lab, i) ? report_fitted(lab, i, err)
+                                          : measure_level(lab, i, &edge, err) &&
+                                                report(lab, &edge, err);
+        if (!good)
             return false;
+    }
     return true;
 }
 

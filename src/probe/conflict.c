@@ -7,6 +7,8 @@
 
 /* Half a miss in a lap is the least that can be told from none. */
 #define A_MISS 0.5
+/* A conflict makes more than a tenth of a difference: a coarse reading shows it. */
+#define STEPS 24
 /* Fresh placements on which a conflict must show. */
 #define CONFIRMATIONS   3
 #define CONFIRM_REPEATS 6
@@ -14,7 +16,7 @@
 static bool time_gap(struct fm_lab *lab, const struct fm_gap_plan *plan, bool control,
                      unsigned repeats, double *ns, struct fm_error *err)
 {
-    const struct fm_care care = {.repeats = repeats, .laps = 4};
+    const struct fm_care care = {.repeats = repeats, .laps = 4, .steps = STEPS};
     struct fm_string string;
     const bool built = control
                            ? fm_gap_control_string(&string, plan, lab->machine->info.page_size, err)

@@ -55,10 +55,12 @@ bool fm_lab_go_on(struct fm_lab *lab, double part, struct fm_error *err)
     return true;
 }
 
-static uint64_t run_length(const struct fm_lab *lab, size_t count, uint64_t longest)
+static uint64_t run_length(const struct fm_lab *lab, size_t count, const struct fm_care *care)
 {
+    const uint64_t longest = care->references ? care->references : LONGEST_RUN;
+    const double steps = care->steps ? care->steps : CLOCK_STEPS;
     const double shortest_ns =
-        CLOCK_STEPS * lab->machine->info.clock.resolution_ns + lab->machine->info.clock.overhead_ns;
+        steps * lab->machine->info.clock.resolution_ns + lab->machine->info.clock.overhead_ns;
     /* A few laps where they are short: under some policies laps differ, and only together tell. */
     uint64_t references = count * LAPS < longest ? count * LAPS : longest / count * count;
     if (references == 0)
@@ -88,8 +90,7 @@ static void add_phases(struct fm_lab *lab, struct fm_string *string, const struc
         fm_string_grow(string);
     else
         fm_string_prime(string, care->laps ? care->laps : laps_to_settle(count));
-    fm_string_time(string,
-                   run_length(lab, count, care->references ? care->references : LONGEST_RUN));
+    fm_string_time(string, run_length(lab, count, care));
 }
 
 /* Readings of one string, least first, those that were disturbed left out unless all were. */

@@ -7,13 +7,17 @@
 #include "analysis/apart.h"
 #include "analysis/levels.h"
 #include "core/units.h"
+#include "probe/fit.h"
 #include "probe/line.h"
+#include "probe/placements.h"
 #include "probe/probe.h"
 
 /* The smallest footprint; the first level is larger on every machine. */
 #define SMALLEST 512
 /* No line is shorter than this, so the first walk misses none. */
 #define SHORTEST_LINE 16
+/* The unit of a walk that is as long as can be afforded. */
+#define UNIT 64
 /* Points to an octave where the curve changes. */
 #define DENSE 8
 /* A change between neighbouring points worth looking into. */
@@ -25,16 +29,15 @@
    neighbour that comes along halves the misses, and so makes a ledge about half as high as what
    follows. */
 #define LEDGE 2.1
-/* Relative residuals above which knees do not describe the walk. */
-#define POOR_FIT 0.045
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
 {
     static const double ends[] = {
         [FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p30};
-    const double limit = (double)fm_lab_limit(lab);
-    return fmin(ends[lab->options->effort], limit);
+    /* Short lines make long walks; and those machines that have them have no large caches. */
+    const double most = ends[lab->options->effort] / UNIT * (double)lab->walk.unit;
+    return fmin(fmin(ends[lab->options->effort], most), (double)fm_lab_limit(lab));
 }
 
 static bool same(double a, double b)
@@ -139,53 +142,12 @@ static bool mend(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
-/* Measures the points again on fresh placements, the smaller the more often: a small footprint is
-   cheap, and its luck with pages varies most. Stops when placements make no difference. */
-static bool repeat_on_fresh_pages(struct fm_lab *lab, double from, struct fm_error *err)
-{
-    static const double sizes[] = {0x1p22, 0x1p21, 0x1p21, 0x1p19, 0x1p19, 0x1p19};
-    const size_t passes = lab->options->effort == FM_QUICK ? 3 : sizeof sizes / sizeof sizes[0];
-    struct fm_walk *walk = &lab->walk;
-    const double end = walk->count ? (double)walk->points[walk->count - 1].bytes : 0;
-    for (size_t pass = 0; pass < passes; pass++) {
-        const double to = fmin(sizes[pass], end);
-        double spread = 0;
-        if (to < from || !fm_lab_place(lab, (size_t)to, err))
-            return to < from;
-        for (size_t i = 0; i < walk->count; i++) {
-            const struct fm_walk_point *point = &walk->points[i];
-            if ((double)point->bytes < from || (double)point->bytes > to)
-                continue;
-            if (!fm_lab_go_on(lab, 0.6 + 0.05 * (double)pass, err) ||
-                !fm_walk_measure(lab, point->bytes, NULL, err))
-                return false;
-            spread = fmax(spread, point->high / point->low - 1);
-        }
-        if (spread < 0.02)
-            return true;
-    }
-    return true;
-}
-
 static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm_error *err)
 {
-    const double to = far_end(lab);
     lab->walk.unit = unit;
+    const double to = far_end(lab);
     fm_walk_cut(&lab->walk, from * 0.99);
     return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) && mend(lab, err);
-}
-
-/* The walk as arrays. error may be NULL. */
-static size_t unpack(const struct fm_walk *walk, double *bytes, double *latency, double *error)
-{
-    for (size_t i = 0; i < walk->count; i++) {
-        const struct fm_walk_point *point = &walk->points[i];
-        bytes[i] = (double)point->bytes;
-        latency[i] = fm_walk_mean(point);
-        if (error)
-            error[i] = fm_walk_error(point);
-    }
-    return walk->count;
 }
 
 /* Reads the walk into plateaus; keeps what is known of the lines of the first `keep` levels. */
@@ -193,7 +155,7 @@ static void read_walk(struct fm_lab *lab, size_t keep)
 {
     const struct fm_walk *walk = &lab->walk;
     double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], error[FM_WALK_POINTS];
-    const size_t n = unpack(walk, bytes, latency, error);
+    const size_t n = fm_walk_unpack(walk, bytes, latency, error);
     struct fm_level read[FM_CACHE_LEVELS + 1];
     struct fm_known *known = &lab->known;
     known->count = fm_read_levels(bytes, latency, error, n, read, FM_CACHE_LEVELS + 1);
@@ -225,8 +187,8 @@ static void read_walk(struct fm_lab *lab, size_t keep)
 static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
-    const double limit = fmin(far_end(lab), 0x1p22);
     lab->walk = (struct fm_walk){.unit = SHORTEST_LINE};
+    const double limit = fmin(far_end(lab), 0x1p22);
     if (!fm_lab_place(lab, (size_t)limit, err))
         return false;
     unsigned above = 0;
@@ -264,35 +226,6 @@ static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
         known->count--;
     }
     return true;
-}
-
-/* Half way up the rise after a level. */
-static double middle_of_rise(const struct fm_walk *walk, const struct fm_known_level *level)
-{
-    const double half = (level->height_ns + (level + 1)->height_ns) / 2;
-    for (size_t i = 0; i < walk->count; i++)
-        if ((double)walk->points[i].bytes > level->flat_from &&
-            fm_walk_mean(&walk->points[i]) >= half)
-            return (double)walk->points[i].bytes;
-    return level->rise_to;
-}
-
-/* Fits knees to the walk. Where pages are scattered, the plateaus themselves are blurred: the fit
-   says how high they would be. */
-static void fit_knees(struct fm_lab *lab)
-{
-    const struct fm_walk *walk = &lab->walk;
-    struct fm_known *known = &lab->known;
-    double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], places[FM_CACHE_LEVELS];
-    known->fit.count = 0;
-    if (known->count < 2 || !known->memory_seen)
-        return;
-    const size_t n = unpack(walk, bytes, latency, NULL);
-    for (size_t i = 0; i + 1 < known->count; i++)
-        places[i] = middle_of_rise(walk, &known->levels[i]);
-    if (!fm_fit_knees(bytes, latency, n, places, known->count - 1, &known->fit) ||
-        known->fit.error > POOR_FIT)
-        known->fit.count = 0;
 }
 
 static void publish_curve(struct fm_lab *lab)
@@ -364,12 +297,13 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         read_walk(lab, i + 1);
     }
     if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !mend(lab, err) || !refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
-        !repeat_on_fresh_pages(lab, SMALLEST, err))
+        !fm_repeat_on_fresh_pages(lab, err))
         return false;
     read_walk(lab, known->count);
+    fm_fit_levels(lab);
     if (!recheck_lines(lab, err))
         return false;
-    fit_knees(lab);
+    fm_fit_walk(lab);
     publish_curve(lab);
     for (size_t i = 0; i + 1 < known->count; i++)
         report_line(lab, i);

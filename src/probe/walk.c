@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/isotonic.h"
+#include "analysis/monotone_steps.h"
 #include "probe/lab.h"
 #include "refstring/refstring.h"
 
@@ -74,13 +74,25 @@ double fm_walk_tlb_at(const struct fm_walk *walk, double bytes)
     return a->tlb_ns * (1 - part) + b->tlb_ns * part;
 }
 
+size_t fm_walk_unpack(const struct fm_walk *walk, double *bytes, double *latency, double *error)
+{
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct fm_walk_point *point = &walk->points[i];
+        bytes[i] = (double)point->bytes;
+        latency[i] = fm_walk_mean(point);
+        if (error)
+            error[i] = fm_walk_error(point);
+    }
+    return walk->count;
+}
+
 void fm_walk_cut(struct fm_walk *walk, double bytes)
 {
     walk->count = position(walk, nextafter(bytes, INFINITY));
 }
 
 /* The point at a footprint, a new one where there was none; NULL when there is no room for it. */
-static struct fm_walk_point *point_at(struct fm_walk *walk, size_t bytes)
+static struct fm_walk_point *point_at(struct fm_walk *walk, size_t bytes, size_t unit)
 {
     const size_t i = position(walk, (double)bytes);
     struct fm_walk_point *point = &walk->points[i];
@@ -90,7 +102,7 @@ static struct fm_walk_point *point_at(struct fm_walk *walk, size_t bytes)
         return NULL;
     memmove(point + 1, point, (walk->count - i) * sizeof *point);
     walk->count++;
-    *point = (struct fm_walk_point){.bytes = bytes, .low = INFINITY};
+    *point = (struct fm_walk_point){.bytes = bytes, .unit = unit, .low = INFINITY};
     return point;
 }
 
@@ -103,17 +115,36 @@ static void add_reading(struct fm_walk_point *point, double whole)
     point->high = fmax(point->high, whole);
 }
 
-static bool time_swept(struct fm_lab *lab, size_t bytes, unsigned burst, double *ns,
-                       struct fm_error *err)
+void fm_walk_forget(struct fm_walk_point *point)
+{
+    point->placements = 0;
+    point->sum = point->sum_of_squares = point->high = 0;
+    point->low = INFINITY;
+}
+
+/* How points of the walk are measured. */
+static const struct fm_care thorough = {.repeats = 2};
+
+/* The unit at a footprint: beyond the rise of a level it is never shorter than that level's line, so
+   it grows with the footprint. */
+static size_t unit_at(const struct fm_walk *walk, size_t bytes)
+{
+    const size_t at = position(walk, (double)bytes);
+    if (at == walk->count)
+        return walk->unit;
+    return walk->points[at == 0 || walk->points[at].bytes == bytes ? at : at - 1].unit;
+}
+
+static bool time_swept(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
+                       const struct fm_care *care, double *ns, struct fm_error *err)
 {
     const struct fm_swept_plan plan = {.bytes = bytes,
-                                       .unit = lab->walk.unit,
+                                       .unit = unit,
                                        .page = lab->machine->info.page_size,
                                        .burst = burst,
                                        .seed = lab->placement_seed};
-    const struct fm_care care = {.repeats = 2};
     struct fm_string string;
-    return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
+    return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, care, ns, err);
 }
 
 /* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB yet,
@@ -135,39 +166,39 @@ static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
            b->tlb_ns - a->tlb_ns < GRAIN * fm_walk_mean(a);
 }
 
-/* How much the walk changes from one point to the next. */
-static double change(const struct fm_walk *walk, size_t from, size_t to)
+/* Latency at a point as its own readings alone have it. */
+static double by_itself(const struct fm_walk_point *point)
 {
-    const struct fm_walk_point *a = &walk->points[from], *b = &walk->points[to];
-    return fabs(log(b->sum / b->placements / (a->sum / a->placements)));
+    const double tlb = point->tlb_count ? point->tlb_sum / point->tlb_count : point->tlb_ns;
+    return point->sum / point->placements - tlb;
 }
 
-/* How far the difference of two readings can be relied on. What the clock adds grows with the
-   reading. And in the midst of a rise some policies answer one order with more misses than another,
+/* How unsure the difference of two readings is. What the clock adds grows with the reading. And in the midst of a rise some policies answer one order with more misses than another,
    or take long to come to rest: there the difference is of caches too. */
-static double reliability(const struct fm_walk *walk, size_t i)
+static double unsureness(const struct fm_walk *walk, size_t i)
 {
     const struct fm_walk_point *point = &walk->points[i];
-    const double before = i > 0 ? change(walk, i - 1, i) : 0;
-    const double after = i + 1 < walk->count ? change(walk, i, i + 1) : 0;
-    const double steep = fmax(before, after) / STEADY;
-    return point->placements / point->sum / (1 + steep * steep);
+    const double here = by_itself(point);
+    const double before = i > 0 ? by_itself(point - 1) : here;
+    const double after = i + 1 < walk->count ? by_itself(point + 1) : here;
+    const double steep = fmax(fabs(here - before), fabs(after - here)) / (STEADY * fabs(here));
+    return point->sum / point->placements * (1 + steep * steep) / sqrt(point->tlb_count);
 }
 
 /* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that something
    disturbed is outvoted by its neighbours. */
 static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
 {
-    double measured[FM_WALK_POINTS], weight[FM_WALK_POINTS], fitted[FM_WALK_POINTS];
+    double measured[FM_WALK_POINTS], error[FM_WALK_POINTS], fitted[FM_WALK_POINTS];
     size_t used = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
         if (point->tlb_count == 0)
             continue;
         measured[used] = point->tlb_sum / point->tlb_count;
-        weight[used++] = reliability(walk, i) * point->tlb_count;
+        error[used++] = unsureness(walk, i);
     }
-    if (used && !fm_isotonic_median(measured, weight, used, fitted))
+    if (used && !fm_monotone_steps(measured, error, used, fitted))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the walk");
     /* Where it was not measured, half way between the measured neighbours. */
     double before = 0;
@@ -186,15 +217,15 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
-    const size_t page = lab->machine->info.page_size;
-    const bool bursts = fm_swept_has_bursts(page, walk->unit);
-    bytes = bytes < walk->unit ? walk->unit : bytes / walk->unit * walk->unit;
+    const size_t unit = unit_at(walk, bytes);
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
+    bytes = bytes < unit ? unit : bytes / unit * unit;
     const bool known = !bursts || tlb_is_known(lab, bytes);
     double whole, single = 0;
-    if (!time_swept(lab, bytes, bursts ? 2 : 1, &whole, err) ||
-        (!known && !time_swept(lab, bytes, 1, &single, err)))
+    if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, &thorough, &whole, err) ||
+        (!known && !time_swept(lab, bytes, unit, 1, &thorough, &single, err)))
         return false;
-    struct fm_walk_point *point = point_at(walk, bytes);
+    struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
         add_reading(point, whole);
         point->tlb_sum += known ? 0 : single - whole;
@@ -207,16 +238,32 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
     return true;
 }
 
+bool fm_walk_sample(struct fm_lab *lab, size_t index, bool fresh, double *ns, struct fm_error *err)
+{
+    struct fm_walk_point *point = &lab->walk.points[index];
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, point->unit);
+    const struct fm_care care = {
+        .repeats = 2, .laps = fresh ? 2 : 1, .references = point->bytes / point->unit};
+    double whole;
+    if (!time_swept(lab, point->bytes, point->unit, bursts ? 2 : 1, &care, &whole, err))
+        return false;
+    add_reading(point, whole);
+    *ns = whole - point->tlb_ns;
+    return true;
+}
+
 bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
-    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, lab->walk.unit);
+    const size_t unit = point->unit;
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     double whole, single = 0;
-    if (!time_swept(lab, point->bytes, bursts ? 2 : 1, &whole, err) ||
-        (point->tlb_count && !time_swept(lab, point->bytes, 1, &single, err)))
+    if (!time_swept(lab, point->bytes, unit, bursts ? 2 : 1, &thorough, &whole, err) ||
+        (point->tlb_count && !time_swept(lab, point->bytes, unit, 1, &thorough, &single, err)))
         return false;
     if (whole < point->sum / point->placements) {
         *point = (struct fm_walk_point){.bytes = point->bytes,
+                                        .unit = unit,
                                         .low = whole,
                                         .tlb_sum = point->tlb_count ? single - whole : 0,
                                         .tlb_count = point->tlb_count > 0};

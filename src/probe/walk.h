@@ -16,6 +16,7 @@ struct fm_lab;
 
 struct fm_walk_point {
     size_t bytes;
+    size_t unit; /* a word was touched in each unit of that many bytes */
     unsigned placements;        /* how many placements were measured */
     double sum, sum_of_squares; /* of the string, TLB's part included */
     double low, high;           /* the same, across placements */
@@ -30,14 +31,22 @@ struct fm_walk_point {
 #define FM_LONGEST_LINE 256
 
 struct fm_walk {
-    size_t unit;
+    size_t unit; /* of the points beyond those that are there */
     struct fm_walk_point points[FM_WALK_POINTS]; /* ascending */
     size_t count;
 };
 
 /* Latency at one footprint in the current placement; adds it to the points of the walk. The
-   footprint is rounded to whole units. ns may be NULL. */
+   footprint is rounded to whole units: those of the point if it is there, otherwise of the next
+   smaller one. ns may be NULL. */
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
+
+/* Adds a reading of a point on the current placement, in as little time as can be: its luck with the
+   pages weighs more than what the clock adds. `fresh`: it is the first string on them. */
+bool fm_walk_sample(struct fm_lab *lab, size_t index, bool fresh, double *ns, struct fm_error *err);
+
+/* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
+void fm_walk_forget(struct fm_walk_point *point);
 
 /* Measures a point again and keeps what is less: for one that interference must have touched. */
 bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err);
@@ -51,6 +60,10 @@ double fm_walk_at(const struct fm_walk *walk, double bytes);
 
 /* The TLB's part at any footprint, likewise. */
 double fm_walk_tlb_at(const struct fm_walk *walk, double bytes);
+
+/* The walk as arrays of footprints, latencies and relative errors (NULL: not wanted); returns how
+   many points there are. */
+size_t fm_walk_unpack(const struct fm_walk *walk, double *bytes, double *latency, double *error);
 
 /* Forgets the points above a footprint. */
 void fm_walk_cut(struct fm_walk *walk, double bytes);

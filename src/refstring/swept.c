@@ -74,6 +74,34 @@ static void order_columns(const struct fm_swept_plan *plan, size_t page, size_t 
     fm_rng_shuffle(&rng, columns, units);
 }
 
+#define NO_UNIT UINT32_MAX
+
+/* The same for the last page, of which only the first units belong to the footprint. In bursts its
+   units are paired with each other, so that it too is visited half as often as one by one. */
+static void order_part(const struct fm_swept_plan *plan, const struct layout *layout,
+                       uint32_t *columns)
+{
+    struct fm_swept_plan single = *plan;
+    single.burst = 1;
+    order_columns(&single, layout->pages - 1, layout->units, columns);
+    size_t slot = 0;
+    bool waits = false;
+    for (size_t i = 0; i < layout->units; i++) {
+        const uint32_t column = columns[i];
+        columns[i] = NO_UNIT;
+        if (column >= layout->last_units)
+            continue;
+        if (plan->burst != 2) {
+            columns[i] = column;
+            continue;
+        }
+        if (!waits)
+            slot = i / 2 * 2;
+        columns[slot + waits] = column;
+        waits = !waits;
+    }
+}
+
 struct ranked_page {
     uint64_t rank;
     uint32_t page;
@@ -138,16 +166,21 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
         fm_string_free(string);
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to shuffle %zu pages", layout.pages);
     }
-    for (size_t page = 0; page < layout.pages; page++)
+    for (size_t page = 0; page + 1 < layout.pages; page++)
         order_columns(plan, page, units, columns + page * units);
+    uint32_t *last = columns + (layout.pages - 1) * units;
+    if (layout.last_units == units)
+        order_columns(plan, layout.pages - 1, units, last);
+    else
+        order_part(plan, &layout, last);
     size_t filled = 0;
     for (size_t sweep = 0; sweep < units; sweep += burst)
         for (size_t i = 0; i < layout.pages; i++)
             for (size_t j = sweep; j < sweep + burst; j++) {
                 const size_t page = pages[i], column = columns[page * units + j];
-                if (page + 1 == layout.pages && column >= layout.last_units)
-                    continue;
                 const size_t unit = page * units + column;
+                if (column == NO_UNIT)
+                    continue;
                 string->orders[0].word[filled++] = (uint32_t)(unit * (plan->unit / FM_WORD));
             }
     string->orders[0].count = filled;

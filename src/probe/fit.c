@@ -1,0 +1,194 @@
+#include "probe/fit.h"
+
+#include <math.h>
+#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "probe/lab.h"
+
+/* Residuals, in standard errors, above which knees do not describe the walk. */
+#define POOR_FIT 2.5
+/* Relative error of any reading. */
+#define CLOCK_ERROR 0.008
+/* What a knee is made of: capacity, ways, height. */
+#define PARAMETERS 3
+/* How far apart the two knees are that a rise is tried to be. */
+#define SPLIT 1.8
+
+/* The walk as a curve to fit. */
+struct data {
+    double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], error[FM_WALK_POINTS];
+    struct fm_knee_curve curve;
+};
+
+/* How steep the walk is from one point to the next. */
+static double slope_after(const struct fm_walk *walk, size_t i)
+{
+    const struct fm_walk_point *a = &walk->points[i], *b = a + 1;
+    return fabs(log(fm_walk_mean(b) / fm_walk_mean(a))) / log((double)b->bytes / (double)a->bytes);
+}
+
+/* The relative standard error of a point. Luck with pages moves a knee: by about the root of the
+   number of pages, which moves latency by as much as the walk is steep around there. */
+static double error_of(const struct fm_walk *walk, size_t i, size_t page)
+{
+    const struct fm_walk_point *point = &walk->points[i];
+    double slope = 0;
+    for (size_t j = i > 1 ? i - 2 : 0; j < i + 2 && j + 1 < walk->count; j++)
+        slope = fmax(slope, slope_after(walk, j));
+    const double pages = fmax(1, (double)point->bytes / (double)page);
+    return hypot(CLOCK_ERROR, slope / sqrt(pages * point->placements));
+}
+
+static void load(const struct fm_lab *lab, struct data *data)
+{
+    const size_t n = fm_walk_unpack(&lab->walk, data->bytes, data->latency, NULL);
+    for (size_t i = 0; i < n; i++)
+        data->error[i] = error_of(&lab->walk, i, lab->machine->info.page_size);
+    data->curve = (struct fm_knee_curve){data->bytes, data->latency, data->error, n};
+}
+
+/* Half way up the rise after a level. */
+static double middle_of_rise(const struct fm_walk *walk, const struct fm_known_level *level)
+{
+    const double half = (level->height_ns + (level + 1)->height_ns) / 2;
+    for (size_t i = 0; i < walk->count; i++)
+        if ((double)walk->points[i].bytes > level->flat_from &&
+            fm_walk_mean(&walk->points[i]) >= half)
+            return (double)walk->points[i].bytes;
+    return level->rise_to;
+}
+
+/* Rough places of the knees; returns how many there are. */
+static size_t find_places(const struct fm_lab *lab, double places[FM_KNEES])
+{
+    const struct fm_known *known = &lab->known;
+    if (!known->scattered || known->count < 2 || !known->memory_seen)
+        return 0;
+    for (size_t i = 0; i + 1 < known->count; i++)
+        places[i] = middle_of_rise(&lab->walk, &known->levels[i]);
+    return known->count - 1;
+}
+
+void fm_fit_walk(struct fm_lab *lab)
+{
+    struct fm_knee_fit *fit = &lab->known.fit;
+    double places[FM_KNEES];
+    struct data data;
+    const size_t count = find_places(lab, places);
+    load(lab, &data);
+    const bool ok=fm_fit_knees(&data.curve, places, count, fit);if(getenv("FIT")){fprintf(stderr,"FIT error %.4f :",fit->error);for(size_t i=0;i<count;i++)fprintf(stderr," h %.2f C %.0f W %u s%d",fit->heights[i]/lab->known.cycle_ns,fit->knees[i].capacity,fit->knees[i].ways,fit->knees[i].shape);fprintf(stderr," mem %.2f\n",fit->heights[count]/lab->known.cycle_ns);for(size_t j=0;j<data.curve.n;j++){double v=fit->heights[0];for(size_t i=0;i<count;i++)v+=(fit->heights[i+1]-fit->heights[i])*fm_knee_misses(&fit->knees[i],data.bytes[j]);fprintf(stderr,"  P %9.0f n%u %8.3f fit %8.3f sigma %.3f\n",data.bytes[j],lab->walk.points[j].placements,data.latency[j]/lab->known.cycle_ns,v/lab->known.cycle_ns,data.error[j]);}}
+    if (!ok || fit->error > POOR_FIT)
+        fit->count = 0;
+}
+
+/* Whether more knees describe a curve better than chance would have it (the Bayesian information
+   criterion). */
+static bool is_worth_it(const struct fm_knee_fit *more, const struct fm_knee_fit *fewer, size_t n)
+{
+    return 2 * (double)n * log(fewer->error / more->error) > PARAMETERS * log((double)n);
+}
+
+static void take_away(struct fm_known *known, size_t index)
+{
+    struct fm_known_level *level = &known->levels[index];
+    level[-1].rise_to = level->rise_to;
+    memmove(level, level + 1, (known->count - index - 1) * sizeof *level);
+    known->count--;
+}
+
+/* Takes one level away if the walk is described as well without it. The first and memory stay. */
+static bool try_one_less(struct fm_lab *lab, const struct data *data, const double *places,
+                         size_t count, struct fm_knee_fit *fit)
+{
+    struct fm_knee_fit best = {.error = INFINITY};
+    size_t least = 0;
+    for (size_t i = 1; i < count; i++) {
+        double rest[FM_KNEES];
+        struct fm_knee_fit one;
+        memcpy(rest, places, i * sizeof rest[0]);
+        memcpy(rest + i, places + i + 1, (count - i - 1) * sizeof rest[0]);
+        if (fm_fit_knees(&data->curve, rest, count - 1, &one) && one.error < best.error) {
+            best = one;
+            least = i;
+        }
+    }
+    if (least == 0 || is_worth_it(fit, &best, data->curve.n))
+        return false;
+    take_away(&lab->known, least);
+    *fit = best;
+    return true;
+}
+
+static void add_level(struct fm_known *known, size_t index, const struct fm_knee_fit *fit)
+{
+    struct fm_known_level *level = &known->levels[index];
+    const double middle = sqrt(fit->knees[index - 1].capacity * fit->knees[index].capacity);
+    memmove(level + 1, level, (known->count - index) * sizeof *level);
+    known->count++;
+    *level = (struct fm_known_level){.height_ns = fit->heights[index],
+                                     .height_low = fit->heights[index],
+                                     .height_high = fit->heights[index],
+                                     .flat_from = middle,
+                                     .flat_to = middle,
+                                     .rise_from = middle,
+                                     .rise_to = level[1].flat_from,
+                                     .certainty = 0.9,
+                                     .unit = level[-1].unit};
+    level[-1].rise_to = middle;
+}
+
+/* Adds a level if one of the outer rises is better described as two. */
+static bool try_one_more(struct fm_lab *lab, const struct data *data, const double *places,
+                         size_t count, struct fm_knee_fit *fit)
+{
+    struct fm_knee_fit best = {.error = INFINITY};
+    size_t split = 0;
+    if (count + 1 > FM_KNEES || lab->known.count > FM_CACHE_LEVELS)
+        return false;
+    for (size_t i = 1; i < count; i++) {
+        double all[FM_KNEES];
+        struct fm_knee_fit one;
+        memcpy(all, places, i * sizeof all[0]);
+        all[i] = places[i] / SPLIT;
+        all[i + 1] = places[i] * SPLIT;
+        memcpy(all + i + 2, places + i + 1, (count - i - 1) * sizeof all[0]);
+        if (fm_fit_knees(&data->curve, all, count + 1, &one) && one.error < best.error) {
+            best = one;
+            split = i;
+        }
+    }
+    if (split == 0 || !is_worth_it(&best, fit, data->curve.n))
+        return false;
+    add_level(&lab->known, split + 1, &best);
+    *fit = best;
+    return true;
+}
+
+void fm_fit_levels(struct fm_lab *lab)
+{
+    double places[FM_KNEES];
+    struct data data;
+    struct fm_knee_fit fit;
+    size_t count = find_places(lab, places);
+    load(lab, &data);
+    if (!fm_fit_knees(&data.curve, places, count, &fit))
+        return;
+    while (try_one_less(lab, &data, places, count, &fit))
+        count = find_places(lab, places);
+    while (0 && try_one_more(lab, &data, places, count, &fit))
+        count = find_places(lab, places);
+}
+
+bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, double *at,
+                        double *low, double *high)
+{
+    const struct fm_knee_fit *fit = &lab->known.fit;
+    struct data data;
+    if (fit->count == 0)
+        return false;
+    load(lab, &data);
+    *at = fm_knee_crossing(&fit->knees[level], misses);
+    return fm_knee_crossing_range(&data.curve, fit, level, misses, low, high);
+}

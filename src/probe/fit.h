@@ -1,0 +1,23 @@
+/* The walk as a sum of knees: what scattered pages blur, read all at once. */
+#ifndef FM_PROBE_FIT_H
+#define FM_PROBE_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fm_lab;
+
+/* Fits knees to the walk, one to each level that is known. Leaves known.fit empty where pages are
+   not scattered, so that nothing is blurred, and where knees do not describe the walk. */
+void fm_fit_walk(struct fm_lab *lab);
+
+/* Before that: adds a level where the walk is better described by one knee more, and takes one away
+   where it is described as well by one less. */
+void fm_fit_levels(struct fm_lab *lab);
+
+/* The footprint at which this part of the references misses a level, and where it can lie. False
+   where there is no fit or memory is out. */
+bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, double *at,
+                        double *low, double *high);
+
+#endif

@@ -1,0 +1,110 @@
+#include "probe/placements.h"
+
+#include <math.h>
+
+#include "probe/lab.h"
+
+/* Changes of latency between neighbouring points that make a rise. */
+#define RISE 0.05
+/* Changes of latency between placements that make a difference. */
+#define DIFFERENT 0.03
+/* Footprints beyond this are so many pages that luck evens out. */
+#define LARGEST 0x1p24
+/* How long before a rise shows itself a larger number of placements may find its beginning. */
+#define BEFORE 4
+/* References spent at the most, in each effort, and laps that one reading takes, roughly. */
+static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 1e7, [FM_THOROUGH] = 1e8};
+#define LAPS_EACH 3
+
+/* The points to measure again. */
+struct rises {
+    size_t index[FM_WALK_POINTS]; /* from large to small */
+    size_t count;
+    double smallest; /* footprint that placements make a difference to; 0: none */
+    double spent;    /* references */
+};
+
+static bool differ(double a, double b, double by)
+{
+    return fabs(log(a / b)) > by;
+}
+
+/* Where pages are scattered, a lucky placement hides where a rise begins. So all between the first
+   rise that they move and the end of the last are measured again. */
+static void widen(const struct fm_walk *walk, struct rises *rises)
+{
+    const double end = 1.5 * (double)walk->points[rises->index[0]].bytes;
+    rises->count = 0;
+    for (size_t i = walk->count; i-- > 0;) {
+        const double bytes = (double)walk->points[i].bytes;
+        if (bytes >= rises->smallest / BEFORE && bytes <= fmin(end, LARGEST))
+            rises->index[rises->count++] = i;
+    }
+}
+
+static void find_rises(const struct fm_walk *walk, struct rises *rises)
+{
+    rises->count = 0;
+    for (size_t i = walk->count; i-- > 0;) {
+        const double here = fm_walk_mean(&walk->points[i]);
+        const bool rise =
+            (i > 0 && differ(here, fm_walk_mean(&walk->points[i - 1]), RISE)) ||
+            (i + 1 < walk->count && differ(here, fm_walk_mean(&walk->points[i + 1]), RISE));
+        if (rise && (double)walk->points[i].bytes <= LARGEST)
+            rises->index[rises->count++] = i;
+    }
+}
+
+/* One pass over the points up to a footprint, on a fresh placement, from large to small. A cache
+   that evicts what came first keeps the order in which lines came. On the way up new lines came
+   between old ones, and it then hits where on fresh pages it would miss; on the way down lines only
+   leave. So what was read on the way up is forgotten. */
+static bool pass(struct fm_lab *lab, struct rises *rises, double to, bool first,
+                 struct fm_error *err)
+{
+    bool placed = false, differed = false;
+    for (size_t i = 0; i < rises->count; i++) {
+        struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
+        const double before = fm_walk_mean(point);
+        double ns;
+        if ((double)point->bytes > to)
+            continue;
+        if (!placed && !fm_lab_place(lab, point->bytes, err))
+            return false;
+        if (first)
+            fm_walk_forget(point);
+        if (!fm_lab_go_on(lab, 0.6, err) ||
+            !fm_walk_sample(lab, rises->index[i], !placed, &ns, err))
+            return false;
+        placed = true;
+        rises->spent += LAPS_EACH * (double)point->bytes / (double)point->unit;
+        /* Twice in a row: once is noise. */
+        const bool differs = differ(before, ns, DIFFERENT);
+        if (first && differs && differed)
+            rises->smallest = (double)point->bytes;
+        differed = differs;
+    }
+    return true;
+}
+
+bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
+{
+    struct rises rises = {.smallest = 0};
+    find_rises(&lab->walk, &rises);
+    if (!pass(lab, &rises, LARGEST, true, err))
+        return false;
+    lab->known.scattered = rises.smallest > 0;
+    rises.spent = 0;
+    if (lab->known.scattered)
+        widen(&lab->walk, &rises);
+    /* The smaller the more often: a small footprint is cheap, and its luck varies most. Every pass
+       takes the smallest, every second those twice as large, and so on. */
+    for (unsigned number = 1; lab->known.scattered && number < 128; number++) {
+        const double to = 1.5 * rises.smallest * (double)(number & -number);
+        if (!pass(lab, &rises, fmin(to, LARGEST), false, err))
+            return false;
+        if (rises.spent > spend[lab->options->effort])
+            break;
+    }
+    return true;
+}

@@ -1,0 +1,15 @@
+/* The walk on many placements. */
+#ifndef FM_PROBE_PLACEMENTS_H
+#define FM_PROBE_PLACEMENTS_H
+
+#include <stdbool.h>
+
+#include "core/error.h"
+
+struct fm_lab;
+
+/* Measures the rises of the walk again on fresh placements, and notes in known.scattered whether
+   placements make a difference; if they do, goes on until enough has been spent. */
+bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err);
+
+#endif
