@@ -10,24 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/knee.h"
+
 #define FM_KNEES 8
 
-enum fm_knee_shape {
-    FM_KNEE_SCATTERED,        /* random placement, LRU */
-    FM_KNEE_SCATTERED_RANDOM, /* random placement, random victims */
-    FM_KNEE_CONTIGUOUS
-};
-
-/* The knee that fits best; its capacity and ways are no more than parameters of that shape. */
-struct fm_knee {
-    double capacity; /* bytes */
-    unsigned ways;
-    enum fm_knee_shape shape;
-    size_t row; /* of the table of shapes; for this room alone */
-};
-
+/* The knees that fit best; their capacities and ways are no more than parameters of their shapes. */
 struct fm_knee_fit {
     struct fm_knee knees[FM_KNEES];
+    size_t sorts[FM_KNEES]; /* of the knees, for this room alone */
     double heights[FM_KNEES + 1]; /* latency of each level; the last is memory's */
     size_t count;                 /* knees */
     double error; /* root mean square of the residuals, in units of the errors given */
@@ -37,6 +27,7 @@ struct fm_knee_fit {
 struct fm_knee_curve {
     const double *bytes, *latency, *error;
     size_t n;
+    double page; /* bytes of a page */
 };
 
 /* Fits `count` knees whose rough places are given (bytes half way up each rise, ascending) to a
@@ -44,12 +35,8 @@ struct fm_knee_curve {
 bool fm_fit_knees(const struct fm_knee_curve *curve, const double *places, size_t count,
                   struct fm_knee_fit *fit);
 
-/* Miss ratio of a knee at a footprint, and the footprint of a miss ratio. */
-double fm_knee_misses(const struct fm_knee *knee, double bytes);
-double fm_knee_crossing(const struct fm_knee *knee, double misses);
-
-/* Where that footprint can lie, given how well other knees in its place fit the curve. False when
-   memory is out. */
+/* Where the footprint of a miss ratio can lie, given how well other knees in its place fit the curve.
+   False when memory is out. */
 bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_knee_fit *fit,
                             size_t index, double misses, double *low, double *high);
 

@@ -54,15 +54,20 @@ static double at_least(const struct law *law, double k)
     return fmax(1 - sum, 0);
 }
 
-double fm_occupancy_misses(uint64_t pages, uint64_t colours, uint32_t ways)
+double fm_occupancy_misses_mean(double pages, double colours, uint32_t ways)
 {
     if (pages <= ways)
         return 0;
     if (colours <= 1)
         return 1;
-    struct law law = {.trials = (double)(pages - 1), .chance = 1 / (double)colours};
+    struct law law = {.trials = pages - 1, .chance = 1 / colours};
     law.mean = law.trials * law.chance;
     return at_least(&law, ways);
+}
+
+double fm_occupancy_misses(uint64_t pages, uint64_t colours, uint32_t ways)
+{
+    return fm_occupancy_misses_mean((double)pages, (double)colours, ways);
 }
 
 double fm_occupancy_misses_poisson(double load, uint32_t ways)

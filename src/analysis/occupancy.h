@@ -12,6 +12,9 @@
 /* Expected miss ratio of P pages in `colours` colours of `ways` ways; both at least 1. */
 double fm_occupancy_misses(uint64_t pages, uint64_t colours, uint32_t ways);
 
+/* The same where pages and colours are means and need not be whole. */
+double fm_occupancy_misses_mean(double pages, double colours, uint32_t ways);
+
 /* The same in the limit of many colours, for a footprint of `load` capacities: the chance that a
    Poisson variable of mean load * ways is at least ways. */
 double fm_occupancy_misses_poisson(double load, uint32_t ways);

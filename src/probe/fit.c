@@ -13,6 +13,8 @@
 #define CLOCK_ERROR 0.008
 /* What a knee is made of: capacity, ways, height. */
 #define PARAMETERS 3
+/* A level whose next is slower than this many times is one beyond doubt. */
+#define LEDGE 2.1
 /* How far apart the two knees are that a rise is tried to be. */
 #define SPLIT 1.8
 
@@ -46,7 +48,8 @@ static void load(const struct fm_lab *lab, struct data *data)
     const size_t n = fm_walk_unpack(&lab->walk, data->bytes, data->latency, NULL);
     for (size_t i = 0; i < n; i++)
         data->error[i] = error_of(&lab->walk, i, lab->machine->info.page_size);
-    data->curve = (struct fm_knee_curve){data->bytes, data->latency, data->error, n};
+    data->curve = (struct fm_knee_curve){data->bytes, data->latency, data->error, n,
+                                         (double)lab->machine->info.page_size};
 }
 
 /* Half way up the rise after a level. */
@@ -105,6 +108,9 @@ static bool try_one_less(struct fm_lab *lab, const struct data *data, const doub
     struct fm_knee_fit best = {.error = INFINITY};
     size_t least = 0;
     for (size_t i = 1; i < count; i++) {
+        const struct fm_known_level *level = &lab->known.levels[i];
+        if (level[1].height_ns > LEDGE * level->height_ns)
+            continue;
         double rest[FM_KNEES];
         struct fm_knee_fit one;
         memcpy(rest, places, i * sizeof rest[0]);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "probe/fit.h"
 #include "probe/lab.h"
 
 /* Changes of latency between neighbouring points that make a rise. */
@@ -12,9 +13,16 @@
 #define LARGEST 0x1p24
 /* How long before a rise shows itself a larger number of placements may find its beginning. */
 #define BEFORE 4
-/* References spent at the most, in each effort, and laps that one reading takes, roughly. */
-static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 1e7, [FM_THOROUGH] = 1e8};
+/* References spent at the most, in each effort: on all rises, and on the beginning of each. And the
+   laps that one reading takes, roughly. */
+static const double spend_on_all[] = {[FM_QUICK] = 1e6, [FM_NORMAL] = 5e6, [FM_THOROUGH] = 5e7};
+static const double spend_on_each[] = {[FM_QUICK] = 1e6, [FM_NORMAL] = 4e6, [FM_THOROUGH] = 4e7};
 #define LAPS_EACH 3
+/* Passes at the most. */
+#define MOST_PASSES 200
+/* Around where misses begin, by the contract's measure of it. */
+#define MISS_RATIO 0.05
+#define AROUND     1.5
 
 /* The points to measure again. */
 struct rises {
@@ -55,11 +63,11 @@ static void find_rises(const struct fm_walk *walk, struct rises *rises)
     }
 }
 
-/* One pass over the points up to a footprint, on a fresh placement, from large to small. A cache
-   that evicts what came first keeps the order in which lines came. On the way up new lines came
-   between old ones, and it then hits where on fresh pages it would miss; on the way down lines only
-   leave. So what was read on the way up is forgotten. */
-static bool pass(struct fm_lab *lab, struct rises *rises, double to, bool first,
+/* One pass over the points of a range, on a fresh placement, from large to small. A cache that evicts
+   what came first keeps the order in which lines came. On the way up new lines came between old
+   ones, and it then hits where on fresh pages it would miss; on the way down lines only leave. So
+   what was read on the way up is forgotten. */
+static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to, bool first,
                  struct fm_error *err)
 {
     bool placed = false, differed = false;
@@ -67,7 +75,7 @@ static bool pass(struct fm_lab *lab, struct rises *rises, double to, bool first,
         struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         const double before = fm_walk_mean(point);
         double ns;
-        if ((double)point->bytes > to)
+        if ((double)point->bytes < from || (double)point->bytes > to)
             continue;
         if (!placed && !fm_lab_place(lab, point->bytes, err))
             return false;
@@ -87,24 +95,51 @@ static bool pass(struct fm_lab *lab, struct rises *rises, double to, bool first,
     return true;
 }
 
+/* The smaller the more often: a small footprint is cheap, and its luck varies most. Every pass takes
+   the smallest, every second those twice as large, and so on. */
+static bool sample_all(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+{
+    rises->spent = 0;
+    for (unsigned number = 1; number < MOST_PASSES; number++) {
+        const double to = AROUND * rises->smallest * (double)(number & -number);
+        if (!pass(lab, rises, 0, fmin(to, LARGEST), false, err))
+            return false;
+        if (rises->spent > spend_on_all[lab->options->effort])
+            break;
+    }
+    return true;
+}
+
+/* Where the misses of a level begin decides its capacity; there luck is rare and large. */
+static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+{
+    fm_fit_walk(lab);
+    const struct fm_knee_fit fit = lab->known.fit;
+    for (size_t i = 1; i < fit.count; i++) {
+        const double at = fm_knee_crossing(&fit.knees[i], MISS_RATIO);
+        rises->spent = 0;
+        if (fit.knees[i].shape == FM_KNEE_CONTIGUOUS)
+            continue;
+        for (unsigned number = 0; number < MOST_PASSES; number++) {
+            const double before = rises->spent;
+            if (!pass(lab, rises, at / AROUND, at * AROUND, false, err))
+                return false;
+            if (rises->spent > spend_on_each[lab->options->effort] || rises->spent == before)
+                break;
+        }
+    }
+    return true;
+}
+
 bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
 {
     struct rises rises = {.smallest = 0};
     find_rises(&lab->walk, &rises);
-    if (!pass(lab, &rises, LARGEST, true, err))
+    if (!pass(lab, &rises, 0, LARGEST, true, err))
         return false;
     lab->known.scattered = rises.smallest > 0;
-    rises.spent = 0;
-    if (lab->known.scattered)
-        widen(&lab->walk, &rises);
-    /* The smaller the more often: a small footprint is cheap, and its luck varies most. Every pass
-       takes the smallest, every second those twice as large, and so on. */
-    for (unsigned number = 1; lab->known.scattered && number < 128; number++) {
-        const double to = 1.5 * rises.smallest * (double)(number & -number);
-        if (!pass(lab, &rises, fmin(to, LARGEST), false, err))
-            return false;
-        if (rises.spent > spend[lab->options->effort])
-            break;
-    }
-    return true;
+    if (!lab->known.scattered)
+        return true;
+    widen(&lab->walk, &rises);
+    return sample_all(lab, &rises, err) && sample_beginnings(lab, &rises, err);
 }

@@ -13,6 +13,8 @@
 #define GRAIN 0.01
 /* Changes of latency from one point to the next that a plateau may show. */
 #define STEADY 0.03
+/* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
+#define TLB_READINGS 8
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 
@@ -238,16 +240,33 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
     return true;
 }
 
+/* Whether a TLB's part changes beside a point. */
+static bool is_at_tlb_edge(const struct fm_walk *walk, size_t i)
+{
+    const struct fm_walk_point *point = &walk->points[i];
+    const double before = i > 0 ? point[-1].tlb_ns : point->tlb_ns;
+    const double after = i + 1 < walk->count ? point[1].tlb_ns : point->tlb_ns;
+    return after - before > GRAIN * fm_walk_mean(point);
+}
+
 bool fm_walk_sample(struct fm_lab *lab, size_t index, bool fresh, double *ns, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, point->unit);
     const struct fm_care care = {
         .repeats = 2, .laps = fresh ? 2 : 1, .references = point->bytes / point->unit};
-    double whole;
+    double whole, single;
     if (!time_swept(lab, point->bytes, point->unit, bursts ? 2 : 1, &care, &whole, err))
         return false;
+    if (bursts && point->tlb_count < TLB_READINGS && is_at_tlb_edge(&lab->walk, index)) {
+        if (!time_swept(lab, point->bytes, point->unit, 1, &care, &single, err))
+            return false;
+        point->tlb_sum += single - whole;
+        point->tlb_count++;
+    }
     add_reading(point, whole);
+    if (!fit_tlb(&lab->walk, err))
+        return false;
     *ns = whole - point->tlb_ns;
     return true;
 }

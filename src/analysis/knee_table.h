@@ -1,0 +1,26 @@
+/* The knees that a fit tries, as tables: it asks each for its misses many thousand times. */
+#ifndef FM_ANALYSIS_KNEE_TABLE_H
+#define FM_ANALYSIS_KNEE_TABLE_H
+
+#include <stddef.h>
+
+#include "analysis/knee.h"
+
+struct fm_knee_table;
+
+/* For pages of that many bytes. NULL when memory is out. */
+struct fm_knee_table *fm_knee_table_new(double page);
+void fm_knee_table_free(struct fm_knee_table *table);
+
+/* How many sorts of knees there are, and how many of them tell the rough ones apart. */
+size_t fm_knee_sorts(void);
+size_t fm_knee_rough_sorts(void);
+
+/* The knee of a sort at a capacity. */
+struct fm_knee fm_knee_of_sort(const struct fm_knee_table *table, size_t sort, double capacity);
+
+/* Its misses at n footprints. */
+void fm_knee_table_misses(const struct fm_knee_table *table, size_t sort, double capacity,
+                          const double *bytes, size_t n, double *misses);
+
+#endif
