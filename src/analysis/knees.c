@@ -12,6 +12,8 @@
 /* How much worse than the best, in squared errors, a knee may fit that is still in the interval: the
    99th percentile of what chance does to one parameter. */
 #define SURE 6.6
+/* Neighbouring points share their placements: so many of them are one witness. */
+#define TOGETHER 3
 
 struct problem {
     const struct fm_knee_curve *curve;
@@ -209,7 +211,8 @@ bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_k
         const struct fm_knee *knee = &fit->knees[index];
         const double at = fm_knee_crossing(knee, misses);
         const double freedom = fmax(1, (double)curve->n - 3 * (double)fit->count);
-        struct range range = {misses, fit->error * fit->error * (1 + SURE / freedom), at, at};
+        struct range range = {
+            misses, fit->error * fit->error * (1 + SURE * TOGETHER / freedom), at, at};
         for (size_t i = 0; i < fit->count; i++)
             place_knee(&problem, i, fit->sorts[i], fit->knees[i].capacity);
         const struct search search = {knee->capacity / 1.5, knee->capacity * 1.5, 1.02,

@@ -23,6 +23,8 @@
 #define SAFE 0.995
 /* References spent on one level at the most, in each effort. */
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
+/* What placements make of a latency where they move its rise. */
+#define MOVED 0.06
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -273,11 +275,21 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     return true;
 }
 
-/* Whether the knee of a level is a soft one, which the fit has read already. */
+/* Whether page placement moves the rise after a level. If so, the fit has read it already. */
 static bool is_soft(const struct fm_lab *lab, size_t index)
 {
-    const struct fm_knee_fit *fit = &lab->known.fit;
-    return fit->count && fit->knees[index].shape != FM_KNEE_CONTIGUOUS;
+    const struct fm_walk *walk = &lab->walk;
+    const struct fm_known_level *level = &lab->known.levels[index];
+    size_t moved = 0, all = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct fm_walk_point *point = &walk->points[i];
+        const double bytes = (double)point->bytes;
+        if (bytes < level->flat_to || bytes > level[1].flat_from || point->placements < 2)
+            continue;
+        all++;
+        moved += point->high - point->low > MOVED * fm_walk_mean(point);
+    }
+    return lab->known.fit.count && 2 * moved > all;
 }
 
 static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
@@ -285,6 +297,10 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
     double at, low, high;
+    if (finding && (level->inferred || level[1].inferred)) {
+        fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
+        return true;
+    }
     if (!finding || !fm_fitted_crossing(lab, index, MISS_RATIO, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
     const double grain = (double)level->unit;

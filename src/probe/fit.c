@@ -2,8 +2,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "probe/lab.h"
 
@@ -15,8 +13,10 @@
 #define PARAMETERS 3
 /* A level whose next is slower than this many times is one beyond doubt. */
 #define LEDGE 2.1
-/* How far apart the two knees are that a rise is tried to be. */
-#define SPLIT 1.8
+/* Residuals above which knees describe the walk badly, and how much better they must do to be
+   believed to be one more. */
+#define BAD_FIT     1.2
+#define MUCH_BETTER 1.5
 
 /* The walk as a curve to fit. */
 struct data {
@@ -81,8 +81,7 @@ void fm_fit_walk(struct fm_lab *lab)
     struct data data;
     const size_t count = find_places(lab, places);
     load(lab, &data);
-    const bool ok=fm_fit_knees(&data.curve, places, count, fit);if(getenv("FIT")){fprintf(stderr,"FIT error %.4f :",fit->error);for(size_t i=0;i<count;i++)fprintf(stderr," h %.2f C %.0f W %u s%d",fit->heights[i]/lab->known.cycle_ns,fit->knees[i].capacity,fit->knees[i].ways,fit->knees[i].shape);fprintf(stderr," mem %.2f\n",fit->heights[count]/lab->known.cycle_ns);for(size_t j=0;j<data.curve.n;j++){double v=fit->heights[0];for(size_t i=0;i<count;i++)v+=(fit->heights[i+1]-fit->heights[i])*fm_knee_misses(&fit->knees[i],data.bytes[j]);fprintf(stderr,"  P %9.0f n%u %8.3f fit %8.3f sigma %.3f\n",data.bytes[j],lab->walk.points[j].placements,data.latency[j]/lab->known.cycle_ns,v/lab->known.cycle_ns,data.error[j]);}}
-    if (!ok || fit->error > POOR_FIT)
+    if (!fm_fit_knees(&data.curve, places, count, fit) || fit->error > POOR_FIT)
         fit->count = 0;
 }
 
@@ -141,31 +140,43 @@ static void add_level(struct fm_known *known, size_t index, const struct fm_knee
                                      .rise_from = middle,
                                      .rise_to = level[1].flat_from,
                                      .certainty = 0.9,
+                                     .inferred = true,
                                      .unit = level[-1].unit};
     level[-1].rise_to = middle;
 }
 
-/* Adds a level if one of the outer rises is better described as two. */
+/* The best fit with the rise at `index` taken for two. */
+static void split_rise(const struct data *data, const double *places, size_t count, size_t index,
+                       struct fm_knee_fit *best)
+{
+    static const double apart[][2] = {{8, 1}, {4, 1}, {2, 1}, {8, 1.5}, {4, 1.5}, {2, 1.5}};
+    for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
+        double all[FM_KNEES];
+        struct fm_knee_fit one;
+        memcpy(all, places, index * sizeof all[0]);
+        all[index] = places[index] / apart[i][0];
+        all[index + 1] = places[index] * apart[i][1];
+        memcpy(all + index + 2, places + index + 1, (count - index - 1) * sizeof all[0]);
+        if (fm_fit_knees(&data->curve, all, count + 1, &one) && one.error < best->error)
+            *best = one;
+    }
+}
+
+/* Adds a level if the walk is badly described without, and well with it. */
 static bool try_one_more(struct fm_lab *lab, const struct data *data, const double *places,
                          size_t count, struct fm_knee_fit *fit)
 {
     struct fm_knee_fit best = {.error = INFINITY};
     size_t split = 0;
-    if (count + 1 > FM_KNEES || lab->known.count > FM_CACHE_LEVELS)
+    if (fit->error < BAD_FIT || count + 1 > FM_KNEES || lab->known.count > FM_CACHE_LEVELS)
         return false;
     for (size_t i = 1; i < count; i++) {
-        double all[FM_KNEES];
-        struct fm_knee_fit one;
-        memcpy(all, places, i * sizeof all[0]);
-        all[i] = places[i] / SPLIT;
-        all[i + 1] = places[i] * SPLIT;
-        memcpy(all + i + 2, places + i + 1, (count - i - 1) * sizeof all[0]);
-        if (fm_fit_knees(&data->curve, all, count + 1, &one) && one.error < best.error) {
-            best = one;
+        const double before = best.error;
+        split_rise(data, places, count, i, &best);
+        if (best.error < before)
             split = i;
-        }
     }
-    if (split == 0 || !is_worth_it(&best, fit, data->curve.n))
+    if (split == 0 || best.error * MUCH_BETTER > fit->error)
         return false;
     add_level(&lab->known, split + 1, &best);
     *fit = best;
@@ -183,7 +194,7 @@ void fm_fit_levels(struct fm_lab *lab)
         return;
     while (try_one_less(lab, &data, places, count, &fit))
         count = find_places(lab, places);
-    while (0 && try_one_more(lab, &data, places, count, &fit))
+    while (try_one_more(lab, &data, places, count, &fit))
         count = find_places(lab, places);
 }
 

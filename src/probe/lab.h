@@ -21,6 +21,7 @@ struct fm_known_level {
     double height_low, height_high;
     double flat_from, flat_to; /* footprints on the plateau */
     double rise_from, rise_to; /* bracket of the rise after it; 0 for memory */
+    bool inferred;             /* no plateau shows it, only that knees describe the walk with it */
     bool blurred;              /* its neighbours' knees reach over the whole plateau */
     double certainty;          /* that this level is one of its own */
     size_t unit;               /* granularity of the walk that showed it */
