@@ -7,6 +7,7 @@
 
 #include "analysis/crossing.h"
 #include "probe/fit.h"
+#include "probe/placements.h"
 #include "probe/probe.h"
 
 #define MISS_RATIO      0.05
@@ -23,8 +24,6 @@
 #define SAFE 0.995
 /* References spent on one level at the most, in each effort. */
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
-/* What placements make of a latency where they move its rise. */
-#define MOVED 0.06
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -275,23 +274,6 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     return true;
 }
 
-/* Whether page placement moves the rise after a level. If so, the fit has read it already. */
-static bool is_soft(const struct fm_lab *lab, size_t index)
-{
-    const struct fm_walk *walk = &lab->walk;
-    const struct fm_known_level *level = &lab->known.levels[index];
-    size_t moved = 0, all = 0;
-    for (size_t i = 0; i < walk->count; i++) {
-        const struct fm_walk_point *point = &walk->points[i];
-        const double bytes = (double)point->bytes;
-        if (bytes < level->flat_to || bytes > level[1].flat_from || point->placements < 2)
-            continue;
-        all++;
-        moved += point->high - point->low > MOVED * fm_walk_mean(point);
-    }
-    return lab->known.fit.count && 2 * moved > all;
-}
-
 static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
@@ -357,9 +339,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     }
     for (size_t i = lab->known.levels[0].capacity > 0 ? 1 : 0; i + 1 < lab->known.count; i++) {
         struct edge edge;
-        const bool good = is_soft(lab, i) ? report_fitted(lab, i, err)
-                                          : measure_level(lab, i, &edge, err) &&
-                                                report(lab, &edge, err);
+        const bool fitted = lab->known.fit.count && fm_rise_is_soft(lab, i);
+        const bool good = fitted ? report_fitted(lab, i, err)
+                                 : measure_level(lab, i, &edge, err) && report(lab, &edge, err);
         if (!good)
             return false;
     }

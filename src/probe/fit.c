@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/lab.h"
+#include "probe/placements.h"
 
 /* Residuals, in standard errors, above which knees do not describe the walk. */
 #define POOR_FIT 2.5
@@ -13,10 +14,14 @@
 #define PARAMETERS 3
 /* A level whose next is slower than this many times is one beyond doubt. */
 #define LEDGE 2.1
+/* … and so is one whose plateau is longer than this. */
+#define SHORT 1.5
 /* Residuals above which knees describe the walk badly, and how much better they must do to be
    believed to be one more. */
 #define BAD_FIT     1.2
 #define MUCH_BETTER 1.5
+/* … and how much slower than the one before. */
+#define STEP 1.3
 
 /* The walk as a curve to fit. */
 struct data {
@@ -108,7 +113,8 @@ static bool try_one_less(struct fm_lab *lab, const struct data *data, const doub
     size_t least = 0;
     for (size_t i = 1; i < count; i++) {
         const struct fm_known_level *level = &lab->known.levels[i];
-        if (level[1].height_ns > LEDGE * level->height_ns)
+        if (level[1].height_ns > LEDGE * level->height_ns ||
+            level->flat_to > SHORT * level->flat_from || !fm_rise_is_soft(lab, i))
             continue;
         double rest[FM_KNEES];
         struct fm_knee_fit one;
@@ -172,11 +178,15 @@ static bool try_one_more(struct fm_lab *lab, const struct data *data, const doub
         return false;
     for (size_t i = 1; i < count; i++) {
         const double before = best.error;
+        if (!fm_rise_is_soft(lab, i))
+            continue;
         split_rise(data, places, count, i, &best);
         if (best.error < before)
             split = i;
     }
-    if (split == 0 || best.error * MUCH_BETTER > fit->error)
+    if (split == 0 || best.error * MUCH_BETTER > fit->error ||
+        best.heights[split + 1] < best.heights[split] * STEP ||
+        best.heights[split + 2] < best.heights[split + 1] * STEP)
         return false;
     add_level(&lab->known, split + 1, &best);
     *fit = best;

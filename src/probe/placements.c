@@ -9,6 +9,8 @@
 #define RISE 0.05
 /* Changes of latency between placements that make a difference. */
 #define DIFFERENT 0.03
+/* … and what they make of most points of a rise that they move. */
+#define MOVED 0.06
 /* Footprints beyond this are so many pages that luck evens out. */
 #define LARGEST 0x1p24
 /* How long before a rise shows itself a larger number of placements may find its beginning. */
@@ -142,4 +144,20 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
         return true;
     widen(&lab->walk, &rises);
     return sample_all(lab, &rises, err) && sample_beginnings(lab, &rises, err);
+}
+
+bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)
+{
+    const struct fm_walk *walk = &lab->walk;
+    const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
+    size_t moved = 0, all = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct fm_walk_point *point = &walk->points[i];
+        const double bytes = (double)point->bytes;
+        if (bytes < here->flat_to || bytes > next->flat_from || point->placements < 2)
+            continue;
+        all++;
+        moved += point->high - point->low > MOVED * fm_walk_mean(point);
+    }
+    return 2 * moved > all;
 }

@@ -3,6 +3,7 @@
 #define FM_PROBE_PLACEMENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "core/error.h"
 
@@ -11,5 +12,8 @@ struct fm_lab;
 /* Measures the rises of the walk again on fresh placements, and notes in known.scattered whether
    placements make a difference; if they do, goes on until enough has been spent. */
 bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err);
+
+/* Whether page placement moves the rise after a level. */
+bool fm_rise_is_soft(const struct fm_lab *lab, size_t level);
 
 #endif
