@@ -24,6 +24,8 @@
 #define SAFE 0.995
 /* References spent on one level at the most, in each effort. */
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
+/* An interval wider than this says nothing. */
+#define TOO_WIDE 1.8
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -285,6 +287,10 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     }
     if (!finding || !fm_fitted_crossing(lab, index, MISS_RATIO, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
+    if (high > TOO_WIDE * low) {
+        fm_undetermined(finding, "page placement moves its rise too far for the placements tried");
+        return true;
+    }
     const double grain = (double)level->unit;
     level->capacity = floor(at / grain) * grain;
     fm_measured(finding, level->capacity, floor(low / grain) * grain, ceil(high / grain) * grain,

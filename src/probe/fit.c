@@ -23,6 +23,12 @@
 /* … and how much slower than the one before. */
 #define STEP 1.3
 
+/* Around a crossing, and standard errors to be sure. */
+#define NEAR 1.25
+#define SURE 1.5
+/* What the shapes of knees can be off by. */
+#define SHAPES 0.03
+
 /* The walk as a curve to fit. */
 struct data {
     double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], error[FM_WALK_POINTS];
@@ -208,6 +214,26 @@ void fm_fit_levels(struct fm_lab *lab)
         count = find_places(lab, places);
 }
 
+/* How far luck with pages can have moved a crossing, as a logarithm. Misses come in groups, a set's
+   worth of lines or a colour's worth of pages at a time, so that few groups were seen where few
+   references miss; the steeper the knee, the less that matters. */
+static double luck(const struct fm_lab *lab, const struct fm_knee *knee, double at, double misses)
+{
+    const struct fm_walk *walk = &lab->walk;
+    double drawn = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct fm_walk_point *point = &walk->points[i];
+        const double bytes = (double)point->bytes;
+        const double piece = knee->shape == FM_KNEE_PAGES ? (double)lab->machine->info.page_size
+                                                          : (double)point->unit;
+        if (bytes > at / NEAR && bytes < at * NEAR)
+            drawn = fmax(drawn, point->placements * bytes / piece);
+    }
+    const double steep =
+        log(fm_knee_misses(knee, at * NEAR) / fm_knee_misses(knee, at / NEAR)) / (2 * log(NEAR));
+    return SURE * sqrt(knee->ways / (misses * fmax(drawn, 1))) / steep;
+}
+
 bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, double *at,
                         double *low, double *high)
 {
@@ -217,5 +243,10 @@ bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, d
         return false;
     load(lab, &data);
     *at = fm_knee_crossing(&fit->knees[level], misses);
-    return fm_knee_crossing_range(&data.curve, fit, level, misses, low, high);
+    if (!fm_knee_crossing_range(&data.curve, fit, level, misses, low, high))
+        return false;
+    const double wide = exp(luck(lab, &fit->knees[level], *at, misses) + SHAPES);
+    *low = fmin(*low, *at / wide);
+    *high = fmax(*high, *at * wide);
+    return true;
 }
