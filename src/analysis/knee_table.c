@@ -20,7 +20,8 @@ static const struct {
     {FM_KNEE_PAGES, 24},      {FM_KNEE_PAGES, 32},     {FM_KNEE_RANDOM, 2},
     {FM_KNEE_RANDOM, 4},      {FM_KNEE_RANDOM, 8},     {FM_KNEE_RANDOM, 12},
     {FM_KNEE_RANDOM, 16},     {FM_KNEE_RANDOM, 24},    {FM_KNEE_CONTIGUOUS, 1},
-    {FM_KNEE_CONTIGUOUS, 2},  {FM_KNEE_CONTIGUOUS, 4}, {FM_KNEE_CONTIGUOUS, 32},
+    {FM_KNEE_CONTIGUOUS, 2},  {FM_KNEE_CONTIGUOUS, 4}, {FM_KNEE_CONTIGUOUS, 16},
+    {FM_KNEE_CONTIGUOUS, 32},
 };
 #define SORTS (sizeof sorts / sizeof sorts[0])
 #define ROUGH 5

@@ -6,9 +6,19 @@
 
 #include "analysis/knee_table.h"
 
-#define ROUNDS 4
-/* Errors beyond which a point is wild, and how far does not matter. */
-#define WILD 5.0
+/* How the knees are looked for: from roughly, with few sorts, to closely. */
+static const struct {
+    bool rough;
+    double wide, step; /* capacities around where the knee stands */
+    double wild;       /* errors beyond which a point is wild, and how far does not matter; at first
+                          the knees are, not the points */
+} rounds[] = {
+    {true, 2.5, 1.12, 25}, {false, 2, 1.1, 25}, {false, 1.4, 1.05, 10},
+    {false, 1.15, 1.015, 5}, {false, 1.1, 1.01, 5},
+};
+#define ROUNDS (sizeof rounds / sizeof rounds[0])
+/* How far a knee can be from its rough place, which lies half way up its rise. */
+#define FAR_OFF 3
 /* How much worse than the best, in squared errors, a knee may fit that is still in the interval: the
    99th percentile of what chance does to one parameter. */
 #define SURE 6.6
@@ -18,6 +28,7 @@
 struct problem {
     const struct fm_knee_curve *curve;
     size_t n, knees;
+    double wild;
     struct fm_knee_table *table;
     size_t sorts[FM_KNEES]; /* of the knees as they stand */
     double *misses;         /* misses[i * n + j]: knee i at point j, for the knees as they stand */
@@ -80,7 +91,8 @@ static double fit_heights(const struct problem *problem, double heights[FM_KNEES
         for (size_t i = 0; i < size; i++)
             value += heights[i] * served(problem, i, j);
         /* Bounded, so that a few wild points do not rule the fit. */
-        const double residual = fmin(fabs(value / problem->curve->latency[j] - 1) / problem->curve->error[j], WILD);
+        const double residual = fmin(fabs(value / problem->curve->latency[j] - 1) / problem->curve->error[j],
+                                     problem->wild);
         sum += residual * residual;
     }
     return sum / (double)problem->n;
@@ -165,13 +177,17 @@ bool fm_fit_knees(const struct fm_knee_curve *curve, const double *places, size_
     double error = INFINITY;
     for (size_t i = 0; i < count && good; i++)
         place_knee(&problem, i, 0, places[i]);
-    for (int round = 0; round < ROUNDS && good; round++) {
-        const double wide = round == 0 ? 2.5 : round == 1 ? 1.5 : 1.15;
-        const double step = round == 0 ? 1.12 : round == 1 ? 1.05 : 1.015;
+    for (size_t round = 0; round < ROUNDS && good; round++) {
+        const double wide = rounds[round].wide;
+        problem.wild = rounds[round].wild;
         for (size_t i = count; i-- > 0;) {
             const double middle = round == 0 ? places[i] : fit->knees[i].capacity;
-            const struct search search = {middle / wide, middle * wide, step,
-                                          round == 0 ? fm_knee_rough_sorts() : fm_knee_sorts()};
+            const double least = fmax(places[i] / FAR_OFF, i > 0 ? places[i - 1] : 0);
+            const double most =
+                fmin(places[i] * FAR_OFF, i + 1 < count ? places[i + 1] : INFINITY);
+            const struct search search = {
+                fmax(middle / wide, least), fmin(middle * wide, most), rounds[round].step,
+                rounds[round].rough ? fm_knee_rough_sorts() : fm_knee_sorts()};
             error = improve(&problem, i, &search, &fit->knees[i]);
         }
     }
@@ -213,6 +229,7 @@ bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_k
         const double freedom = fmax(1, (double)curve->n - 3 * (double)fit->count);
         struct range range = {
             misses, fit->error * fit->error * (1 + SURE * TOGETHER / freedom), at, at};
+        problem.wild = rounds[ROUNDS - 1].wild;
         for (size_t i = 0; i < fit->count; i++)
             place_knee(&problem, i, fit->sorts[i], fit->knees[i].capacity);
         const struct search search = {knee->capacity / 1.5, knee->capacity * 1.5, 1.02,

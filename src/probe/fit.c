@@ -27,7 +27,7 @@
 #define NEAR 1.25
 #define SURE 1.5
 /* What the shapes of knees can be off by. */
-#define SHAPES 0.03
+#define SHAPES 0.045
 
 /* The walk as a curve to fit. */
 struct data {
