@@ -108,6 +108,7 @@ static void place_knee(const struct problem *problem, size_t index, size_t sort,
 struct search {
     double from, to, step; /* capacities */
     size_t sorts;          /* how many are tried */
+    bool soft;             /* none of contiguous pages */
 };
 
 /* Called for every knee tried, with its mean square of residuals. */
@@ -118,12 +119,16 @@ static void try_knees(struct problem *problem, size_t index, const struct search
                       tried *note, void *data)
 {
     double heights[FM_KNEES + 1];
-    for (size_t sort = 0; sort < search->sorts; sort++)
+    for (size_t sort = 0; sort < search->sorts; sort++) {
+        if (search->soft &&
+            fm_knee_of_sort(problem->table, sort, search->from).shape == FM_KNEE_CONTIGUOUS)
+            continue;
         for (double capacity = search->from; capacity <= search->to; capacity *= search->step) {
             const struct fm_knee knee = fm_knee_of_sort(problem->table, sort, capacity);
             place_knee(problem, index, sort, capacity);
             note(data, &knee, sort, fit_heights(problem, heights));
         }
+    }
 }
 
 struct best {
@@ -167,8 +172,8 @@ static void end(struct problem *problem)
     free(problem->misses);
 }
 
-bool fm_fit_knees(const struct fm_knee_curve *curve, const double *places, size_t count,
-                  struct fm_knee_fit *fit)
+bool fm_fit_knees(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
+                  size_t count, struct fm_knee_fit *fit)
 {
     struct problem problem;
     if (count == 0 || count > FM_KNEES || curve->n < 3 * count)
@@ -176,18 +181,18 @@ bool fm_fit_knees(const struct fm_knee_curve *curve, const double *places, size_
     const bool good = begin(&problem, curve, count);
     double error = INFINITY;
     for (size_t i = 0; i < count && good; i++)
-        place_knee(&problem, i, 0, places[i]);
+        place_knee(&problem, i, 0, places[i].bytes);
     for (size_t round = 0; round < ROUNDS && good; round++) {
         const double wide = rounds[round].wide;
         problem.wild = rounds[round].wild;
         for (size_t i = count; i-- > 0;) {
-            const double middle = round == 0 ? places[i] : fit->knees[i].capacity;
-            const double least = fmax(places[i] / FAR_OFF, i > 0 ? places[i - 1] : 0);
+            const double middle = round == 0 ? places[i].bytes : fit->knees[i].capacity;
+            const double least = fmax(places[i].bytes / FAR_OFF, i > 0 ? places[i - 1].bytes : 0);
             const double most =
-                fmin(places[i] * FAR_OFF, i + 1 < count ? places[i + 1] : INFINITY);
+                fmin(places[i].bytes * FAR_OFF, i + 1 < count ? places[i + 1].bytes : INFINITY);
             const struct search search = {
                 fmax(middle / wide, least), fmin(middle * wide, most), rounds[round].step,
-                rounds[round].rough ? fm_knee_rough_sorts() : fm_knee_sorts()};
+                rounds[round].rough ? fm_knee_rough_sorts() : fm_knee_sorts(), places[i].soft};
             error = improve(&problem, i, &search, &fit->knees[i]);
         }
     }
@@ -196,6 +201,8 @@ bool fm_fit_knees(const struct fm_knee_curve *curve, const double *places, size_
         fit->error = sqrt(error);
         memcpy(fit->heights, problem.heights, sizeof fit->heights);
         memcpy(fit->sorts, problem.sorts, sizeof fit->sorts);
+        for (size_t i = 0; i < count; i++)
+            fit->soft[i] = places[i].soft;
     }
     end(&problem);
     return good && isfinite(error);
@@ -233,7 +240,7 @@ bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_k
         for (size_t i = 0; i < fit->count; i++)
             place_knee(&problem, i, fit->sorts[i], fit->knees[i].capacity);
         const struct search search = {knee->capacity / 1.5, knee->capacity * 1.5, 1.02,
-                                      fm_knee_sorts()};
+                                      fm_knee_sorts(), fit->soft[index]};
         try_knees(&problem, index, &search, note_range, &range);
         *low = range.low;
         *high = range.high;

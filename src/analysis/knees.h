@@ -20,6 +20,7 @@ struct fm_knee_fit {
     size_t sorts[FM_KNEES]; /* of the knees, for this room alone */
     double heights[FM_KNEES + 1]; /* latency of each level; the last is memory's */
     size_t count;                 /* knees */
+    bool soft[FM_KNEES];
     double error; /* root mean square of the residuals, in units of the errors given */
 };
 
@@ -30,10 +31,16 @@ struct fm_knee_curve {
     double page; /* bytes of a page */
 };
 
-/* Fits `count` knees whose rough places are given (bytes half way up each rise, ascending) to a
-   curve. False when memory is out or the curve has too few points. */
-bool fm_fit_knees(const struct fm_knee_curve *curve, const double *places, size_t count,
-                  struct fm_knee_fit *fit);
+/* What is known of a knee before the fit. */
+struct fm_knee_place {
+    double bytes; /* roughly half way up its rise */
+    bool soft;    /* placements move it: it is not that of contiguous pages */
+};
+
+/* Fits `count` knees, given in ascending order, to a curve. False when memory is out or the curve has
+   too few points. */
+bool fm_fit_knees(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
+                  size_t count, struct fm_knee_fit *fit);
 
 /* Where the footprint of a miss ratio can lie, given how well other knees in its place fit the curve.
    False when memory is out. */

@@ -7,12 +7,12 @@
 
 #include "analysis/crossing.h"
 #include "probe/fit.h"
-#include "probe/placements.h"
 #include "probe/probe.h"
 
 #define MISS_RATIO      0.05
 #define MOST_FOOTPRINTS 40
 #define MOST_PLACEMENTS 64
+#define MANY            4
 #define RESAMPLES       200
 /* Closer than this two footprints need not be told apart. */
 #define SHARP 1.004
@@ -262,7 +262,9 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
                 floor(guess * around[i] / (double)lab->walk.unit) * (double)lab->walk.unit;
     const double each = 8 * guess / (double)lab->walk.unit;
     const double affordable = spend[lab->options->effort] / each;
-    const size_t most = (size_t)fmin(fmax(affordable, 2), MOST_PLACEMENTS);
+    /* Where pages are scattered, two placements that agree may be luck. */
+    const size_t few = lab->known.scattered ? MANY : 2;
+    const size_t most = (size_t)fmin(fmax(affordable, (double)few), MOST_PLACEMENTS);
     const uint64_t seed = fm_lab_seed(lab);
     while (edge->placements < most) {
         if (!measure_placement(lab, edge, err) || !reach_crossing(lab, edge, limit, err) ||
@@ -270,7 +272,7 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
             return false;
         const double wide = edge->crossing.high / edge->crossing.low;
         if (edge->crossing.inside &&
-            (edge->placements >= 4 ? wide < 1.05 : edge->placements >= 2 && wide < 1.012))
+            (edge->placements >= MANY ? wide < 1.05 : edge->placements >= few && wide < 1.012))
             break;
     }
     return true;
@@ -345,7 +347,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     }
     for (size_t i = lab->known.levels[0].capacity > 0 ? 1 : 0; i + 1 < lab->known.count; i++) {
         struct edge edge;
-        const bool fitted = lab->known.fit.count && fm_rise_is_soft(lab, i);
+        const struct fm_knee_fit *fit = &lab->known.fit;
+        const bool fitted = fit->count && fit->knees[i].shape != FM_KNEE_CONTIGUOUS;
         const bool good = fitted ? report_fitted(lab, i, err)
                                  : measure_level(lab, i, &edge, err) && report(lab, &edge, err);
         if (!good)

@@ -75,20 +75,21 @@ static double middle_of_rise(const struct fm_walk *walk, const struct fm_known_l
 }
 
 /* Rough places of the knees; returns how many there are. */
-static size_t find_places(const struct fm_lab *lab, double places[FM_KNEES])
+static size_t find_places(const struct fm_lab *lab, struct fm_knee_place places[FM_KNEES])
 {
     const struct fm_known *known = &lab->known;
     if (!known->scattered || known->count < 2 || !known->memory_seen)
         return 0;
     for (size_t i = 0; i + 1 < known->count; i++)
-        places[i] = middle_of_rise(&lab->walk, &known->levels[i]);
+        places[i] = (struct fm_knee_place){middle_of_rise(&lab->walk, &known->levels[i]),
+                                           fm_rise_is_soft(lab, i)};
     return known->count - 1;
 }
 
 void fm_fit_walk(struct fm_lab *lab)
 {
     struct fm_knee_fit *fit = &lab->known.fit;
-    double places[FM_KNEES];
+    struct fm_knee_place places[FM_KNEES];
     struct data data;
     const size_t count = find_places(lab, places);
     load(lab, &data);
@@ -112,7 +113,7 @@ static void take_away(struct fm_known *known, size_t index)
 }
 
 /* Takes one level away if the walk is described as well without it. The first and memory stay. */
-static bool try_one_less(struct fm_lab *lab, const struct data *data, const double *places,
+static bool try_one_less(struct fm_lab *lab, const struct data *data, const struct fm_knee_place *places,
                          size_t count, struct fm_knee_fit *fit)
 {
     struct fm_knee_fit best = {.error = INFINITY};
@@ -122,7 +123,7 @@ static bool try_one_less(struct fm_lab *lab, const struct data *data, const doub
         if (level[1].height_ns > LEDGE * level->height_ns ||
             level->flat_to > SHORT * level->flat_from || !fm_rise_is_soft(lab, i))
             continue;
-        double rest[FM_KNEES];
+        struct fm_knee_place rest[FM_KNEES];
         struct fm_knee_fit one;
         memcpy(rest, places, i * sizeof rest[0]);
         memcpy(rest + i, places + i + 1, (count - i - 1) * sizeof rest[0]);
@@ -158,16 +159,16 @@ static void add_level(struct fm_known *known, size_t index, const struct fm_knee
 }
 
 /* The best fit with the rise at `index` taken for two. */
-static void split_rise(const struct data *data, const double *places, size_t count, size_t index,
+static void split_rise(const struct data *data, const struct fm_knee_place *places, size_t count, size_t index,
                        struct fm_knee_fit *best)
 {
     static const double apart[][2] = {{8, 1}, {4, 1}, {2, 1}, {8, 1.5}, {4, 1.5}, {2, 1.5}};
     for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
-        double all[FM_KNEES];
+        struct fm_knee_place all[FM_KNEES];
         struct fm_knee_fit one;
         memcpy(all, places, index * sizeof all[0]);
-        all[index] = places[index] / apart[i][0];
-        all[index + 1] = places[index] * apart[i][1];
+        all[index] = (struct fm_knee_place){places[index].bytes / apart[i][0], true};
+        all[index + 1] = (struct fm_knee_place){places[index].bytes * apart[i][1], true};
         memcpy(all + index + 2, places + index + 1, (count - index - 1) * sizeof all[0]);
         if (fm_fit_knees(&data->curve, all, count + 1, &one) && one.error < best->error)
             *best = one;
@@ -175,7 +176,7 @@ static void split_rise(const struct data *data, const double *places, size_t cou
 }
 
 /* Adds a level if the walk is badly described without, and well with it. */
-static bool try_one_more(struct fm_lab *lab, const struct data *data, const double *places,
+static bool try_one_more(struct fm_lab *lab, const struct data *data, const struct fm_knee_place *places,
                          size_t count, struct fm_knee_fit *fit)
 {
     struct fm_knee_fit best = {.error = INFINITY};
@@ -201,7 +202,7 @@ static bool try_one_more(struct fm_lab *lab, const struct data *data, const doub
 
 void fm_fit_levels(struct fm_lab *lab)
 {
-    double places[FM_KNEES];
+    struct fm_knee_place places[FM_KNEES];
     struct data data;
     struct fm_knee_fit fit;
     size_t count = find_places(lab, places);
@@ -214,24 +215,33 @@ void fm_fit_levels(struct fm_lab *lab)
         count = find_places(lab, places);
 }
 
-/* How far luck with pages can have moved a crossing, as a logarithm. Misses come in groups, a set's
-   worth of lines or a colour's worth of pages at a time, so that few groups were seen where few
-   references miss; the steeper the knee, the less that matters. */
-static double luck(const struct fm_lab *lab, const struct fm_knee *knee, double at, double misses)
+/* Misses come in groups, a set's worth of lines or a colour's worth of pages at a time, so that few
+   groups were seen where few references miss. And neighbours on the machine come and go: that shows
+   in how much readings differ. */
+double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses)
 {
     const struct fm_walk *walk = &lab->walk;
-    double drawn = 0;
+    const struct fm_knee *knee = &lab->known.fit.knees[level];
+    const double *heights = lab->known.fit.heights;
+    double drawn = 1, error = 0, count = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
         const double bytes = (double)point->bytes;
         const double piece = knee->shape == FM_KNEE_PAGES ? (double)lab->machine->info.page_size
                                                           : (double)point->unit;
-        if (bytes > at / NEAR && bytes < at * NEAR)
-            drawn = fmax(drawn, point->placements * bytes / piece);
+        if (bytes < at / NEAR || bytes > at * NEAR)
+            continue;
+        drawn = fmax(drawn, point->placements * bytes / piece);
+        error += fm_walk_error(point) * fm_walk_mean(point);
+        count++;
     }
+    /* The steeper the knee, the less an error of the miss ratio moves it. */
     const double steep =
         log(fm_knee_misses(knee, at * NEAR) / fm_knee_misses(knee, at / NEAR)) / (2 * log(NEAR));
-    return SURE * sqrt(knee->ways / (misses * fmax(drawn, 1))) / steep;
+    const double groups = sqrt(knee->ways / (misses * drawn));
+    const double seen =
+        error / fmax(count, 1) / ((heights[level + 1] - heights[level]) * misses);
+    return SURE * fmax(groups, seen) / steep;
 }
 
 bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, double *at,
@@ -245,7 +255,7 @@ bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, d
     *at = fm_knee_crossing(&fit->knees[level], misses);
     if (!fm_knee_crossing_range(&data.curve, fit, level, misses, low, high))
         return false;
-    const double wide = exp(luck(lab, &fit->knees[level], *at, misses) + SHAPES);
+    const double wide = exp(fm_luck(lab, level, *at, misses) + SHAPES);
     *low = fmin(*low, *at / wide);
     *high = fmax(*high, *at * wide);
     return true;

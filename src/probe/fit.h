@@ -20,4 +20,7 @@ void fm_fit_levels(struct fm_lab *lab);
 bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, double *at,
                         double *low, double *high);
 
+/* How far luck with pages, and interference, can have moved that footprint, as a logarithm. */
+double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses);
+
 #endif

@@ -72,7 +72,7 @@ uint64_t fm_lab_seed(struct fm_lab *lab);
 
 /* How hard a string is measured. */
 struct fm_care {
-    unsigned repeats;    /* timed runs at least */
+    unsigned repeats;    /* timed runs at least; one alone is not asked to be confirmed */
     uint64_t references; /* the longest timed run; 0: the default */
     unsigned laps;       /* unmetered laps first; 0: the default for its length */
     unsigned steps;      /* of the clock a timed run spans at least; 0: the default */

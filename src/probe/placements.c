@@ -15,11 +15,17 @@
 #define LARGEST 0x1p24
 /* How long before a rise shows itself a larger number of placements may find its beginning. */
 #define BEFORE 4
-/* References spent at the most, in each effort: on all rises, and on the beginning of each. And the
+/* References and time spent at the most, in each effort: on all rises, and on the beginning of each. And the
    laps that one reading takes, roughly. */
-static const double spend_on_all[] = {[FM_QUICK] = 1e6, [FM_NORMAL] = 5e6, [FM_THOROUGH] = 5e7};
-static const double spend_on_each[] = {[FM_QUICK] = 1e6, [FM_NORMAL] = 4e6, [FM_THOROUGH] = 4e7};
+static const struct spend {
+    double references, seconds;
+} spend_on_all[] = {[FM_QUICK] = {1e6, 0.2}, [FM_NORMAL] = {6e6, 1.2}, [FM_THOROUGH] = {5e7, 15}},
+  spend_on_each[] = {[FM_QUICK] = {1e6, 0.2}, [FM_NORMAL] = {6e6, 0.8}, [FM_THOROUGH] = {4e7, 10}};
 #define LAPS_EACH 3
+/* Pages drawn that show the shape of a rise. */
+#define ENOUGH_PAGES 12000
+/* How far luck may still have moved the beginning of a rise when the others are looked at. */
+#define CLOSE_ENOUGH 0.02
 /* Passes at the most. */
 #define MOST_PASSES 200
 /* Around where misses begin, by the contract's measure of it. */
@@ -32,6 +38,7 @@ struct rises {
     size_t count;
     double smallest; /* footprint that placements make a difference to; 0: none */
     double spent;    /* references */
+    double since;    /* when that began */
 };
 
 static bool differ(double a, double b, double by)
@@ -97,16 +104,30 @@ static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to
     return true;
 }
 
+static void begin_spending(const struct fm_lab *lab, struct rises *rises)
+{
+    rises->spent = 0;
+    rises->since = lab->machine->ops->elapsed(lab->machine);
+}
+
+static bool is_spent(const struct fm_lab *lab, const struct rises *rises, const struct spend *most)
+{
+    return rises->spent > most->references ||
+           lab->machine->ops->elapsed(lab->machine) - rises->since > most->seconds;
+}
+
 /* The smaller the more often: a small footprint is cheap, and its luck varies most. Every pass takes
    the smallest, every second those twice as large, and so on. */
 static bool sample_all(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
-    rises->spent = 0;
+    const double page = (double)lab->machine->info.page_size;
+    begin_spending(lab, rises);
     for (unsigned number = 1; number < MOST_PASSES; number++) {
         const double to = AROUND * rises->smallest * (double)(number & -number);
         if (!pass(lab, rises, 0, fmin(to, LARGEST), false, err))
             return false;
-        if (rises->spent > spend_on_all[lab->options->effort])
+        const double drawn = number * AROUND * rises->smallest / page;
+        if (drawn > ENOUGH_PAGES || is_spent(lab, rises, &spend_on_all[lab->options->effort]))
             break;
     }
     return true;
@@ -119,14 +140,15 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
     const struct fm_knee_fit fit = lab->known.fit;
     for (size_t i = 1; i < fit.count; i++) {
         const double at = fm_knee_crossing(&fit.knees[i], MISS_RATIO);
-        rises->spent = 0;
+        begin_spending(lab, rises);
         if (fit.knees[i].shape == FM_KNEE_CONTIGUOUS)
             continue;
         for (unsigned number = 0; number < MOST_PASSES; number++) {
             const double before = rises->spent;
             if (!pass(lab, rises, at / AROUND, at * AROUND, false, err))
                 return false;
-            if (rises->spent > spend_on_each[lab->options->effort] || rises->spent == before)
+            if (rises->spent == before || fm_luck(lab, i, at, MISS_RATIO) < CLOSE_ENOUGH ||
+                is_spent(lab, rises, &spend_on_each[lab->options->effort]))
                 break;
         }
     }

@@ -13,6 +13,8 @@
 #define GRAIN 0.01
 /* Changes of latency from one point to the next that a plateau may show. */
 #define STEADY 0.03
+/* References of which a disturbance is a small part. */
+#define LONG_LAP 16384
 /* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
 #define TLB_READINGS 8
 /* Footprints that a TLB can hardly tell apart. */
@@ -253,8 +255,9 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, bool fresh, double *ns, st
 {
     struct fm_walk_point *point = &lab->walk.points[index];
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, point->unit);
+    const size_t lap = point->bytes / point->unit;
     const struct fm_care care = {
-        .repeats = 2, .laps = fresh ? 2 : 1, .references = point->bytes / point->unit};
+        .repeats = lap < LONG_LAP ? 2 : 1, .laps = fresh ? 2 : 1, .references = lap};
     double whole, single;
     if (!time_swept(lab, point->bytes, point->unit, bursts ? 2 : 1, &care, &whole, err))
         return false;

@@ -55,9 +55,9 @@ static double half_way(const struct synthetic *s, const struct synthetic_curve *
 static bool fit_sum(const struct synthetic *s, const struct synthetic_curve *curve,
                     struct fm_knee_fit *fit)
 {
-    double places[SYNTHETIC_LEVELS];
+    struct fm_knee_place places[SYNTHETIC_LEVELS];
     for (size_t l = 0; l + 1 < s->levels; l++)
-        places[l] = half_way(s, curve, l);
+        places[l] = (struct fm_knee_place){half_way(s, curve, l), false};
     const struct fm_knee_curve given = {curve->bytes, curve->latency, curve->error, curve->n, PAGE};
     return fm_fit_knees(&given, places, s->levels - 1, fit);
 }
@@ -186,7 +186,7 @@ static void tells_pages_from_lines(void **state)
     const struct fm_knee lines = {1 << 20, 16, FM_KNEE_LINES, 0};
     double bytes[64], latency[64], error[64];
     struct fm_knee_fit fit;
-    const double place = 1 << 20;
+    const struct fm_knee_place place = {1 << 20, false};
     assert_true(fm_knee_crossing(&pages, 0.05) > 1.02 * fm_knee_crossing(&lines, 0.05));
     for (size_t i = 0; i < 64; i++) {
         bytes[i] = exp2(17 + (double)i / 12);
@@ -217,7 +217,7 @@ static void owns_up_to_a_curve_without_knees(void **state)
 {
     (void)state;
     double bytes[64], latency[64], error[64];
-    const double place = 1 << 20;
+    const struct fm_knee_place place = {1 << 20, false};
     struct fm_knee_fit fit;
     for (size_t i = 0; i < 64; i++) {
         bytes[i] = exp2(14 + (double)i / 5);
@@ -231,11 +231,12 @@ static void owns_up_to_a_curve_without_knees(void **state)
 static void refuses_too_little(void **state)
 {
     (void)state;
+    const struct fm_knee_place place = {1024, false};
     const double bytes[2] = {1024, 2048}, latency[2] = {1, 2}, error[2] = {1, 1};
     const struct fm_knee_curve curve = {bytes, latency, error, 2, PAGE};
     struct fm_knee_fit fit;
-    assert_false(fm_fit_knees(&curve, bytes, 1, &fit));
-    assert_false(fm_fit_knees(&curve, bytes, 0, &fit));
+    assert_false(fm_fit_knees(&curve, &place, 1, &fit));
+    assert_false(fm_fit_knees(&curve, &place, 0, &fit));
 }
 
 int main(void)

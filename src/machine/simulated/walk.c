@@ -52,6 +52,9 @@ bool fm_walker_place(struct fm_walker *walker, uint64_t bytes, uint64_t page_siz
     return true;
 }
 
+/* Loads that are independent of each other, taken at once rather than one by one. */
+#define WORTHWHILE 16
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -135,18 +138,22 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
     const bool hits_first = !store && !(prefetch & FM_PREFETCH_STRIDE) && !walker->missing;
     const uint64_t hits = walker->served[0];
     struct fm_batch lines;
+    unsigned alone = 0;
     if (hits_first)
         fm_cache_aim(&hierarchy->caches[0], batch, count, &lines, false);
     for (unsigned done = 0; done < count;) {
         if (hits_first)
             done = hit(walker, &lines, done, count);
-        if (layered) {
+        if (layered && alone == 0) {
             const unsigned free = fm_hierarchy_independent(hierarchy, batch + done, count - done);
             pass(walker, batch + done, free);
             done += free;
+            /* To look for independent ones costs more than it saves where they are few. */
+            alone = free < WORTHWHILE ? count / 4 : 0;
         }
         if (done < count)
             refer(walker, batch[done++], store);
+        alone -= alone > 0;
     }
     walker->missing = walker->served[0] - hits < count / 2;
 }
