@@ -8,7 +8,7 @@
 #include "analysis/median.h"
 
 /* Standard errors that two steps must differ by to be two. */
-#define APART 3.0
+#define APART 4.0
 /* From the median of absolute deviations to a standard deviation, for normal noise. */
 #define MAD_TO_DEVIATION 1.4826
 

@@ -267,6 +267,24 @@ static void report_line(struct fm_lab *lab, size_t index)
         fm_undetermined(finding, "no stripe width made the difference between miss and hit");
 }
 
+/* Reads the whole walk. If it seems to rise still at its end, its last points are measured again
+   first, and the least counts: what others do with memory shows most there. */
+static bool read_to_memory(struct fm_lab *lab, struct fm_error *err)
+{
+    const struct fm_walk *walk = &lab->walk;
+    const size_t known_lines = lab->known.count;
+    read_walk(lab, known_lines);
+    for (int again = 0; again < 3 && walk->count > 3 && !lab->known.memory_seen; again++) {
+        if (!fm_lab_place(lab, walk->points[walk->count - 1].bytes, err))
+            return false;
+        for (size_t i = walk->count - 3; i < walk->count; i++)
+            if (!fm_lab_go_on(lab, 0.9, err) || !fm_walk_mend(lab, i, err))
+                return false;
+        read_walk(lab, known_lines);
+    }
+    return true;
+}
+
 /* Finds the line of a level and walks on beyond it, with units of that line where it is longer. */
 static bool resolve(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
@@ -299,7 +317,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !mend(lab, err) || !refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
         !fm_repeat_on_fresh_pages(lab, err))
         return false;
-    read_walk(lab, known->count);
+    if (!read_to_memory(lab, err))
+        return false;
     fm_fit_levels(lab);
     if (!recheck_lines(lab, err))
         return false;

