@@ -13,14 +13,14 @@ static const struct {
     double wild;       /* errors beyond which a point is wild, and how far does not matter; at first
                           the knees are, not the points */
 } rounds[] = {
-    {true, 2.5, 1.12, 25}, {false, 2, 1.1, 25}, {false, 1.4, 1.05, 10},
+    {true, 2.5, 1.12, 25},   {false, 2, 1.1, 25},   {false, 1.4, 1.05, 10},
     {false, 1.15, 1.015, 5}, {false, 1.1, 1.01, 5},
 };
 #define ROUNDS (sizeof rounds / sizeof rounds[0])
 /* How far a knee can be from its rough place, which lies half way up its rise. */
 #define FAR_OFF 3
-/* How much worse than the best, in squared errors, a knee may fit that is still in the interval: the
-   99th percentile of what chance does to one parameter. */
+/* How much worse than the best, in squared errors, a knee may fit that is still in the interval:
+   the 99th percentile of what chance does to one parameter. */
 #define SURE 6.6
 /* Neighbouring points share their placements: so many of them are one witness. */
 #define TOGETHER 3
@@ -72,7 +72,8 @@ static double fit_heights(const struct problem *problem, double heights[FM_KNEES
     double parts[FM_KNEES + 1], sum = 0;
     for (size_t j = 0; j < problem->n; j++) {
         for (size_t i = 0; i < size; i++)
-            parts[i] = served(problem, i, j) / (problem->curve->latency[j] * problem->curve->error[j]);
+            parts[i] =
+                served(problem, i, j) / (problem->curve->latency[j] * problem->curve->error[j]);
         for (size_t i = 0; i < size; i++) {
             for (size_t k = 0; k < size; k++)
                 a[i][k] += parts[i] * parts[k];
@@ -91,8 +92,8 @@ static double fit_heights(const struct problem *problem, double heights[FM_KNEES
         for (size_t i = 0; i < size; i++)
             value += heights[i] * served(problem, i, j);
         /* Bounded, so that a few wild points do not rule the fit. */
-        const double residual = fmin(fabs(value / problem->curve->latency[j] - 1) / problem->curve->error[j],
-                                     problem->wild);
+        const double residual = fmin(
+            fabs(value / problem->curve->latency[j] - 1) / problem->curve->error[j], problem->wild);
         sum += residual * residual;
     }
     return sum / (double)problem->n;
@@ -234,8 +235,8 @@ bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_k
         const struct fm_knee *knee = &fit->knees[index];
         const double at = fm_knee_crossing(knee, misses);
         const double freedom = fmax(1, (double)curve->n - 3 * (double)fit->count);
-        struct range range = {
-            misses, fit->error * fit->error * (1 + SURE * TOGETHER / freedom), at, at};
+        struct range range = {misses, fit->error * fit->error * (1 + SURE * TOGETHER / freedom), at,
+                              at};
         problem.wild = rounds[ROUNDS - 1].wild;
         for (size_t i = 0; i < fit->count; i++)
             place_knee(&problem, i, fit->sorts[i], fit->knees[i].capacity);

@@ -14,10 +14,11 @@
 
 #define FM_KNEES 8
 
-/* The knees that fit best; their capacities and ways are no more than parameters of their shapes. */
+/* The knees that fit best; their capacities and ways are no more than parameters of their shapes.
+ */
 struct fm_knee_fit {
     struct fm_knee knees[FM_KNEES];
-    size_t sorts[FM_KNEES]; /* of the knees, for this room alone */
+    size_t sorts[FM_KNEES];       /* of the knees, for this room alone */
     double heights[FM_KNEES + 1]; /* latency of each level; the last is memory's */
     size_t count;                 /* knees */
     bool soft[FM_KNEES];
@@ -37,13 +38,13 @@ struct fm_knee_place {
     bool soft;    /* placements move it: it is not that of contiguous pages */
 };
 
-/* Fits `count` knees, given in ascending order, to a curve. False when memory is out or the curve has
-   too few points. */
+/* Fits `count` knees, given in ascending order, to a curve. False when memory is out or the curve
+   has too few points. */
 bool fm_fit_knees(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
                   size_t count, struct fm_knee_fit *fit);
 
-/* Where the footprint of a miss ratio can lie, given how well other knees in its place fit the curve.
-   False when memory is out. */
+/* Where the footprint of a miss ratio can lie, given how well other knees in its place fit the
+   curve. False when memory is out. */
 bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_knee_fit *fit,
                             size_t index, double misses, double *low, double *high);
 

@@ -113,8 +113,8 @@ static void take_away(struct fm_known *known, size_t index)
 }
 
 /* Takes one level away if the walk is described as well without it. The first and memory stay. */
-static bool try_one_less(struct fm_lab *lab, const struct data *data, const struct fm_knee_place *places,
-                         size_t count, struct fm_knee_fit *fit)
+static bool try_one_less(struct fm_lab *lab, const struct data *data,
+                         const struct fm_knee_place *places, size_t count, struct fm_knee_fit *fit)
 {
     struct fm_knee_fit best = {.error = INFINITY};
     size_t least = 0;
@@ -159,8 +159,8 @@ static void add_level(struct fm_known *known, size_t index, const struct fm_knee
 }
 
 /* The best fit with the rise at `index` taken for two. */
-static void split_rise(const struct data *data, const struct fm_knee_place *places, size_t count, size_t index,
-                       struct fm_knee_fit *best)
+static void split_rise(const struct data *data, const struct fm_knee_place *places, size_t count,
+                       size_t index, struct fm_knee_fit *best)
 {
     static const double apart[][2] = {{8, 1}, {4, 1}, {2, 1}, {8, 1.5}, {4, 1.5}, {2, 1.5}};
     for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
@@ -176,8 +176,8 @@ static void split_rise(const struct data *data, const struct fm_knee_place *plac
 }
 
 /* Adds a level if the walk is badly described without, and well with it. */
-static bool try_one_more(struct fm_lab *lab, const struct data *data, const struct fm_knee_place *places,
-                         size_t count, struct fm_knee_fit *fit)
+static bool try_one_more(struct fm_lab *lab, const struct data *data,
+                         const struct fm_knee_place *places, size_t count, struct fm_knee_fit *fit)
 {
     struct fm_knee_fit best = {.error = INFINITY};
     size_t split = 0;
@@ -239,8 +239,7 @@ double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses)
     const double steep =
         log(fm_knee_misses(knee, at * NEAR) / fm_knee_misses(knee, at / NEAR)) / (2 * log(NEAR));
     const double groups = sqrt(knee->ways / (misses * drawn));
-    const double seen =
-        error / fmax(count, 1) / ((heights[level + 1] - heights[level]) * misses);
+    const double seen = error / fmax(count, 1) / ((heights[level + 1] - heights[level]) * misses);
     return SURE * fmax(groups, seen) / steep;
 }
 

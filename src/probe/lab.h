@@ -34,7 +34,7 @@ struct fm_known {
     struct fm_known_level levels[FM_CACHE_LEVELS + 1]; /* the last one is memory */
     size_t count;                                      /* memory included; 0: nothing known */
     bool memory_seen;                                  /* the last plateau is flat to its end */
-    bool scattered; /* page placement moves the rises */
+    bool scattered;                                    /* page placement moves the rises */
     struct fm_knee_fit
         fit;         /* the walk as a sum of knees; count 0 where that does not describe it */
     double cycle_ns; /* 0: not determined */

@@ -314,7 +314,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
             return false;
         read_walk(lab, i + 1);
     }
-    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !mend(lab, err) || !refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
+    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !mend(lab, err) ||
+        !refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
         !fm_repeat_on_fresh_pages(lab, err))
         return false;
     if (!read_to_memory(lab, err))

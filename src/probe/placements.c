@@ -15,8 +15,8 @@
 #define LARGEST 0x1p24
 /* How long before a rise shows itself a larger number of placements may find its beginning. */
 #define BEFORE 4
-/* References and time spent at the most, in each effort: on all rises, and on the beginning of each. And the
-   laps that one reading takes, roughly. */
+/* References and time spent at the most, in each effort: on all rises, and on the beginning of
+   each. And the laps that one reading takes, roughly. */
 static const struct spend {
     double references, seconds;
 } spend_on_all[] = {[FM_QUICK] = {1e6, 0.2}, [FM_NORMAL] = {6e6, 1.2}, [FM_THOROUGH] = {5e7, 15}},
@@ -72,10 +72,10 @@ static void find_rises(const struct fm_walk *walk, struct rises *rises)
     }
 }
 
-/* One pass over the points of a range, on a fresh placement, from large to small. A cache that evicts
-   what came first keeps the order in which lines came. On the way up new lines came between old
-   ones, and it then hits where on fresh pages it would miss; on the way down lines only leave. So
-   what was read on the way up is forgotten. */
+/* One pass over the points of a range, on a fresh placement, from large to small. A cache that
+   evicts what came first keeps the order in which lines came. On the way up new lines came between
+   old ones, and it then hits where on fresh pages it would miss; on the way down lines only leave.
+   So what was read on the way up is forgotten. */
 static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to, bool first,
                  struct fm_error *err)
 {
@@ -116,8 +116,8 @@ static bool is_spent(const struct fm_lab *lab, const struct rises *rises, const 
            lab->machine->ops->elapsed(lab->machine) - rises->since > most->seconds;
 }
 
-/* The smaller the more often: a small footprint is cheap, and its luck varies most. Every pass takes
-   the smallest, every second those twice as large, and so on. */
+/* The smaller the more often: a small footprint is cheap, and its luck varies most. Every pass
+   takes the smallest, every second those twice as large, and so on. */
 static bool sample_all(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
     const double page = (double)lab->machine->info.page_size;

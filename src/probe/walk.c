@@ -129,8 +129,8 @@ void fm_walk_forget(struct fm_walk_point *point)
 /* How points of the walk are measured. */
 static const struct fm_care thorough = {.repeats = 2};
 
-/* The unit at a footprint: beyond the rise of a level it is never shorter than that level's line, so
-   it grows with the footprint. */
+/* The unit at a footprint: beyond the rise of a level it is never shorter than that level's line,
+   so it grows with the footprint. */
 static size_t unit_at(const struct fm_walk *walk, size_t bytes)
 {
     const size_t at = position(walk, (double)bytes);
@@ -151,9 +151,9 @@ static bool time_swept(struct fm_lab *lab, size_t bytes, size_t unit, unsigned b
     return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, care, ns, err);
 }
 
-/* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB yet,
-   or it was measured on another placement (which changes nothing for a TLB), or it is the same on
-   both sides and these are near. */
+/* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB
+   yet, or it was measured on another placement (which changes nothing for a TLB), or it is the same
+   on both sides and these are near. */
 static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
 {
     const struct fm_walk *walk = &lab->walk;
@@ -177,8 +177,9 @@ static double by_itself(const struct fm_walk_point *point)
     return point->sum / point->placements - tlb;
 }
 
-/* How unsure the difference of two readings is. What the clock adds grows with the reading. And in the midst of a rise some policies answer one order with more misses than another,
-   or take long to come to rest: there the difference is of caches too. */
+/* How unsure the difference of two readings is. What the clock adds grows with the reading. And in
+   the midst of a rise some policies answer one order with more misses than another, or take long to
+   come to rest: there the difference is of caches too. */
 static double unsureness(const struct fm_walk *walk, size_t i)
 {
     const struct fm_walk_point *point = &walk->points[i];
@@ -189,8 +190,8 @@ static double unsureness(const struct fm_walk *walk, size_t i)
     return point->sum / point->placements * (1 + steep * steep) / sqrt(point->tlb_count);
 }
 
-/* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that something
-   disturbed is outvoted by its neighbours. */
+/* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that
+   something disturbed is outvoted by its neighbours. */
 static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
 {
     double measured[FM_WALK_POINTS], error[FM_WALK_POINTS], fitted[FM_WALK_POINTS];

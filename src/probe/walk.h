@@ -16,7 +16,7 @@ struct fm_lab;
 
 struct fm_walk_point {
     size_t bytes;
-    size_t unit; /* a word was touched in each unit of that many bytes */
+    size_t unit;                /* a word was touched in each unit of that many bytes */
     unsigned placements;        /* how many placements were measured */
     double sum, sum_of_squares; /* of the string, TLB's part included */
     double low, high;           /* the same, across placements */
@@ -31,7 +31,7 @@ struct fm_walk_point {
 #define FM_LONGEST_LINE 256
 
 struct fm_walk {
-    size_t unit; /* of the points beyond those that are there */
+    size_t unit;                                 /* of the points beyond those that are there */
     struct fm_walk_point points[FM_WALK_POINTS]; /* ascending */
     size_t count;
 };
@@ -41,8 +41,8 @@ struct fm_walk {
    smaller one. ns may be NULL. */
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
-/* Adds a reading of a point on the current placement, in as little time as can be: its luck with the
-   pages weighs more than what the clock adds. `fresh`: it is the first string on them. */
+/* Adds a reading of a point on the current placement, in as little time as can be: its luck with
+   the pages weighs more than what the clock adds. `fresh`: it is the first string on them. */
 bool fm_walk_sample(struct fm_lab *lab, size_t index, bool fresh, double *ns, struct fm_error *err);
 
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */

@@ -35,11 +35,11 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
     return true;
 }
 
-/* The units of a page in the order of their visits: of each pair of neighbours first one, then, half
-   a lap later, the other. A prefetcher that brings a line's neighbour along fills the cache twice as
-   fast as the walk asks; half a lap later the neighbour has left every cache that the walk does not
-   fit. The two halves of the page take turns, in bursts unit by unit, otherwise by a quarter of the
-   lap. */
+/* The units of a page in the order of their visits: of each pair of neighbours first one, then,
+   half a lap later, the other. A prefetcher that brings a line's neighbour along fills the cache
+   twice as fast as the walk asks; half a lap later the neighbour has left every cache that the walk
+   does not fit. The two halves of the page take turns, in bursts unit by unit, otherwise by a
+   quarter of the lap. */
 static void order_neighbours(struct fm_rng *rng, size_t units, unsigned burst, uint32_t *columns)
 {
     const size_t quarter = units / 4;

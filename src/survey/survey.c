@@ -100,7 +100,8 @@ static bool run_probes(struct fm_lab *lab, const bool chosen[PROBES], struct fm_
         lab->fraction = done / total;
         lab->share = probes[i]->share / total;
         done += probes[i]->share;
-        if (stop.code == FM_ERR_OK && !(fm_lab_go_on(lab, 0, &stop) && probes[i]->run(lab, &stop)) &&
+        if (stop.code == FM_ERR_OK &&
+            !(fm_lab_go_on(lab, 0, &stop) && probes[i]->run(lab, &stop)) &&
             stop.code != FM_ERR_OUT_OF_TIME && stop.code != FM_ERR_INTERRUPTED) {
             *err = stop;
             return false;

@@ -143,7 +143,8 @@ static double true_crossing(const struct synthetic *s, size_t l, double misses)
     while (high / low > 1.0001) {
         const double middle = sqrt(low * high);
         *(synthetic_misses(s->knee[l], middle / s->capacity[l], s->ways[l]) > misses ? &high
-                                                                                     : &low) = middle;
+                                                                                     : &low) =
+            middle;
     }
     return low;
 }
@@ -208,8 +209,7 @@ static void a_crossing_is_where_the_misses_are(void **state)
             const struct fm_knee knee = {1 << 20, ways, (enum fm_knee_shape)shape, 8};
             const double at = fm_knee_crossing(&knee, 0.05);
             assert_true(fm_knee_misses(&knee, at * 0.999) <= 0.0501);
-            assert_true(fm_knee_misses(&knee, at * 1.001) >= 0.0499 ||
-                        shape == FM_KNEE_RANDOM);
+            assert_true(fm_knee_misses(&knee, at * 1.001) >= 0.0499 || shape == FM_KNEE_RANDOM);
         }
 }
 

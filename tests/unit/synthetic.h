@@ -116,8 +116,8 @@ static double synthetic_between(struct fm_rng *rng, double low, double high)
 }
 
 /* A hierarchy of 2 to 5 plateaus, the inner levels sharp as often as not. */
-static void synthetic_any(struct fm_rng *rng, double least_spacing, double least_contrast,
-                          struct synthetic *s)
+static inline void synthetic_any(struct fm_rng *rng, double least_spacing, double least_contrast,
+                                 struct synthetic *s)
 {
     static const unsigned ways[] = {1, 2, 3, 4, 6, 8, 11, 12, 16, 20, 24, 32};
     *s = (struct synthetic){.levels = 2 + fm_rng_below(rng, 4)};
