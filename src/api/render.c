@@ -150,16 +150,13 @@ static char *list_text(const char *const *headings, size_t columns, const char *
 
 size_t fathom_probe_count(void)
 {
-    const struct fm_probe_info *list;
-    return fm_probe_list(&list);
+    return fm_probe_count();
 }
 
 struct fathom_probe fathom_probe_at(size_t index)
 {
-    const struct fm_probe_info *list;
-    fm_probe_list(&list);
-    return (struct fathom_probe){list[index].name, list[index].finds, list[index].needs,
-                                 list[index].curve};
+    const struct fm_probe_info probe = fm_probe_at(index);
+    return (struct fathom_probe){probe.name, probe.finds, probe.needs, probe.curve};
 }
 
 char *fathom_probes_text(const char *obstacle, const struct fathom_look *look,

@@ -24,8 +24,10 @@
 #define SAFE 0.995
 /* References spent on one level at the most, in each effort. */
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
+/* A rise from the miss ratio to all but it that is no sharp one's. */
+#define LONG_RISE 2
 /* An interval wider than this says nothing. */
-#define TOO_WIDE 1.8
+#define TOO_WIDE 2.5
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -278,6 +280,16 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     return true;
 }
 
+/* Whether a level is read from the fit: placements move its rise, or it is a long one. */
+static bool is_soft(const struct fm_lab *lab, size_t index)
+{
+    const struct fm_knee_fit *fit = &lab->known.fit;
+    if (!fit->count || fit->knees[index].shape == FM_KNEE_CONTIGUOUS)
+        return false;
+    return fit->soft[index] || fm_knee_crossing(&fit->knees[index], 1 - MISS_RATIO) >
+                                   LONG_RISE * fm_knee_crossing(&fit->knees[index], MISS_RATIO);
+}
+
 static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
@@ -347,10 +359,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     }
     for (size_t i = lab->known.levels[0].capacity > 0 ? 1 : 0; i + 1 < lab->known.count; i++) {
         struct edge edge;
-        const struct fm_knee_fit *fit = &lab->known.fit;
-        const bool fitted = fit->count && fit->knees[i].shape != FM_KNEE_CONTIGUOUS;
-        const bool good = fitted ? report_fitted(lab, i, err)
-                                 : measure_level(lab, i, &edge, err) && report(lab, &edge, err);
+        const bool good = is_soft(lab, i)
+                              ? report_fitted(lab, i, err)
+                              : measure_level(lab, i, &edge, err) && report(lab, &edge, err);
         if (!good)
             return false;
     }

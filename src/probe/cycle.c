@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "probe/cycle.h"
 #include "probe/probe.h"
 
 #define READINGS 12
@@ -80,6 +81,19 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (adds)
         fm_measured(adds, fast == 2 ? 0.5 : slow, fast == 2 ? 0.5 : slow, fast == 2 ? 0.5 : slow,
                     cycle->confidence, "dependent-chain", NULL);
+    return true;
+}
+
+bool fm_cycle_drift(struct fm_lab *lab, double *drift, struct fm_error *err)
+{
+    double add, spread;
+    *drift = 0;
+    if (lab->known.add_ns <= 0)
+        return true;
+    if (!time_chain(lab, FM_CHAIN_ADD, &add, &spread, err))
+        return false;
+    if (fabs(add / lab->known.add_ns - 1) > spread)
+        *drift = add / lab->known.add_ns - 1;
     return true;
 }
 

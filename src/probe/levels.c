@@ -247,8 +247,10 @@ static void publish_curve(struct fm_lab *lab)
         struct fm_step *step = &curve->steps[curve->step_count++];
         step->x = level->rise_from > 0 ? level->rise_from : lab->known.far_bytes;
         step->y = level->height_ns;
-        snprintf(step->label, sizeof step->label, i + 1 == lab->known.count ? "memory" : "l%zu",
-                 i + 1);
+        if (i + 1 == lab->known.count)
+            snprintf(step->label, sizeof step->label, "memory");
+        else
+            snprintf(step->label, sizeof step->label, i == 0 ? "l%zud" : "l%zu", i + 1);
     }
 }
 

@@ -11,17 +11,19 @@
 #define DIFFERENT 0.03
 /* … and what they make of most points of a rise that they move. */
 #define MOVED 0.06
-/* Footprints beyond this are so many pages that luck evens out. */
-#define LARGEST 0x1p24
+/* Footprints beyond this are so many pages that luck evens out, or cost too much. */
+static const double largest[] = {[FM_QUICK] = 0x1p22, [FM_NORMAL] = 0x1p24, [FM_THOROUGH] = 0x1p25};
 /* How long before a rise shows itself a larger number of placements may find its beginning. */
 #define BEFORE 4
 /* References and time spent at the most, in each effort: on all rises, and on the beginning of
    each. And the laps that one reading takes, roughly. */
 static const struct spend {
     double references, seconds;
-} spend_on_all[] = {[FM_QUICK] = {1e6, 0.2}, [FM_NORMAL] = {6e6, 1.2}, [FM_THOROUGH] = {5e7, 15}},
-  spend_on_each[] = {[FM_QUICK] = {1e6, 0.2}, [FM_NORMAL] = {6e6, 0.8}, [FM_THOROUGH] = {4e7, 10}};
+} spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 1.2}, [FM_THOROUGH] = {5e7, 15}},
+  spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.8}, [FM_THOROUGH] = {4e7, 10}};
 #define LAPS_EACH 3
+/* Part of the points of a rise that must read alike, thin or in full, for thin to do. */
+#define NEARLY_ALL 0.85
 /* Pages drawn that show the shape of a rise. */
 #define ENOUGH_PAGES 12000
 /* How far luck may still have moved the beginning of a rise when the others are looked at. */
@@ -35,6 +37,7 @@ static const struct spend {
 /* The points to measure again. */
 struct rises {
     size_t index[FM_WALK_POINTS]; /* from large to small */
+    bool thin[FM_WALK_POINTS];    /* every fourth unit says the same as all */
     size_t count;
     double smallest; /* footprint that placements make a difference to; 0: none */
     double spent;    /* references */
@@ -48,18 +51,18 @@ static bool differ(double a, double b, double by)
 
 /* Where pages are scattered, a lucky placement hides where a rise begins. So all between the first
    rise that they move and the end of the last are measured again. */
-static void widen(const struct fm_walk *walk, struct rises *rises)
+static void widen(const struct fm_walk *walk, struct rises *rises, double most)
 {
     const double end = 1.5 * (double)walk->points[rises->index[0]].bytes;
     rises->count = 0;
     for (size_t i = walk->count; i-- > 0;) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes >= rises->smallest / BEFORE && bytes <= fmin(end, LARGEST))
+        if (bytes >= rises->smallest / BEFORE && bytes <= fmin(end, most))
             rises->index[rises->count++] = i;
     }
 }
 
-static void find_rises(const struct fm_walk *walk, struct rises *rises)
+static void find_rises(const struct fm_walk *walk, struct rises *rises, double most)
 {
     rises->count = 0;
     for (size_t i = walk->count; i-- > 0;) {
@@ -67,39 +70,100 @@ static void find_rises(const struct fm_walk *walk, struct rises *rises)
         const bool rise =
             (i > 0 && differ(here, fm_walk_mean(&walk->points[i - 1]), RISE)) ||
             (i + 1 < walk->count && differ(here, fm_walk_mean(&walk->points[i + 1]), RISE));
-        if (rise && (double)walk->points[i].bytes <= LARGEST)
+        if (rise && (double)walk->points[i].bytes <= most)
             rises->index[rises->count++] = i;
     }
 }
 
-/* One pass over the points of a range, on a fresh placement, from large to small. A cache that
-   evicts what came first keeps the order in which lines came. On the way up new lines came between
-   old ones, and it then hits where on fresh pages it would miss; on the way down lines only leave.
-   So what was read on the way up is forgotten. */
-static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to, bool first,
+/* The first pass over the points, on a fresh placement, from large to small. A cache that evicts
+   what came first keeps the order in which lines came. On the way up new lines came between old
+   ones, and it then hits where on fresh pages it would miss; on the way down lines only leave. So
+   what was read on the way up is forgotten. */
+static bool first_pass(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+{
+    bool differed = false;
+    for (size_t i = 0; i < rises->count; i++) {
+        const size_t index = rises->index[i];
+        struct fm_walk_point *point = &lab->walk.points[index];
+        const struct fm_walk_sampling how = {.fresh = i == 0};
+        const double before = fm_walk_mean(point);
+        double ns;
+        if (how.fresh && !fm_lab_place(lab, point->bytes, err))
+            return false;
+        fm_walk_forget(point);
+        if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &how, &ns, err))
+            return false;
+        /* Twice in a row: once is noise. */
+        const bool differs = differ(before, ns, DIFFERENT);
+        if (differs && differed)
+            rises->smallest = (double)point->bytes;
+        differed = differs;
+    }
+    return true;
+}
+
+/* Thin will do for a level, from its plateau to the next, if it does where the level misses. */
+static void judge_thin(const struct fm_lab *lab, struct rises *rises, size_t level,
+                       const bool *alike)
+{
+    const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
+    size_t yes = 0, all = 0;
+    for (size_t i = 0; i < rises->count; i++) {
+        const double bytes = (double)lab->walk.points[rises->index[i]].bytes;
+        if (bytes <= here->flat_to || bytes >= next->flat_from)
+            continue;
+        all++;
+        yes += alike[i];
+    }
+    for (size_t i = 0; i < rises->count; i++) {
+        const double bytes = (double)lab->walk.points[rises->index[i]].bytes;
+        if (bytes >= here->flat_from && bytes < next->flat_from)
+            rises->thin[i] = (double)yes >= NEARLY_ALL * (double)all;
+    }
+}
+
+/* Measures all points in full and then thinly on one placement, and notes where that is alike. */
+static bool compare_thin(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+{
+    double full[FM_WALK_POINTS];
+    bool alike[FM_WALK_POINTS];
+    for (size_t i = 0; i < 2 * rises->count; i++) {
+        const bool thin = i >= rises->count;
+        const size_t at = i % rises->count, index = rises->index[at];
+        const struct fm_walk_sampling how = {.fresh = at == 0, .thin = thin, .drop = thin};
+        double ns;
+        if (i == 0 && !fm_lab_place(lab, lab->walk.points[index].bytes, err))
+            return false;
+        if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &how, &ns, err))
+            return false;
+        if (thin)
+            alike[at] = !differ(ns, full[at], DIFFERENT);
+        else
+            full[at] = ns;
+    }
+    for (size_t level = 0; level + 1 < lab->known.count; level++)
+        judge_thin(lab, rises, level, alike);
+    return true;
+}
+
+/* One more pass, over the points of a range. */
+static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to,
                  struct fm_error *err)
 {
-    bool placed = false, differed = false;
+    struct fm_walk_sampling how = {.fresh = true};
     for (size_t i = 0; i < rises->count; i++) {
-        struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
-        const double before = fm_walk_mean(point);
+        const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         double ns;
         if ((double)point->bytes < from || (double)point->bytes > to)
             continue;
-        if (!placed && !fm_lab_place(lab, point->bytes, err))
+        if (how.fresh && !fm_lab_place(lab, point->bytes, err))
             return false;
-        if (first)
-            fm_walk_forget(point);
-        if (!fm_lab_go_on(lab, 0.6, err) ||
-            !fm_walk_sample(lab, rises->index[i], !placed, &ns, err))
+        how.thin = rises->thin[i];
+        if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, rises->index[i], &how, &ns, err))
             return false;
-        placed = true;
-        rises->spent += LAPS_EACH * (double)point->bytes / (double)point->unit;
-        /* Twice in a row: once is noise. */
-        const bool differs = differ(before, ns, DIFFERENT);
-        if (first && differs && differed)
-            rises->smallest = (double)point->bytes;
-        differed = differs;
+        how.fresh = false;
+        rises->spent +=
+            LAPS_EACH * (double)point->bytes / (double)point->unit / (how.thin ? FM_THIN : 1);
     }
     return true;
 }
@@ -124,7 +188,7 @@ static bool sample_all(struct fm_lab *lab, struct rises *rises, struct fm_error 
     begin_spending(lab, rises);
     for (unsigned number = 1; number < MOST_PASSES; number++) {
         const double to = AROUND * rises->smallest * (double)(number & -number);
-        if (!pass(lab, rises, 0, fmin(to, LARGEST), false, err))
+        if (!pass(lab, rises, 0, to, err))
             return false;
         const double drawn = number * AROUND * rises->smallest / page;
         if (drawn > ENOUGH_PAGES || is_spent(lab, rises, &spend_on_all[lab->options->effort]))
@@ -145,7 +209,7 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
             continue;
         for (unsigned number = 0; number < MOST_PASSES; number++) {
             const double before = rises->spent;
-            if (!pass(lab, rises, at / AROUND, at * AROUND, false, err))
+            if (!pass(lab, rises, at / AROUND, at * AROUND, err))
                 return false;
             if (rises->spent == before || fm_luck(lab, i, at, MISS_RATIO) < CLOSE_ENOUGH ||
                 is_spent(lab, rises, &spend_on_each[lab->options->effort]))
@@ -158,14 +222,16 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
 bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
 {
     struct rises rises = {.smallest = 0};
-    find_rises(&lab->walk, &rises);
-    if (!pass(lab, &rises, 0, LARGEST, true, err))
+    const double most = largest[lab->options->effort];
+    find_rises(&lab->walk, &rises, most);
+    if (!first_pass(lab, &rises, err))
         return false;
     lab->known.scattered = rises.smallest > 0;
     if (!lab->known.scattered)
         return true;
-    widen(&lab->walk, &rises);
-    return sample_all(lab, &rises, err) && sample_beginnings(lab, &rises, err);
+    widen(&lab->walk, &rises, most);
+    return compare_thin(lab, &rises, err) && sample_all(lab, &rises, err) &&
+           sample_beginnings(lab, &rises, err);
 }
 
 bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)

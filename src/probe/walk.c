@@ -13,6 +13,8 @@
 #define GRAIN 0.01
 /* Changes of latency from one point to the next that a plateau may show. */
 #define STEADY 0.03
+/* Steps of the clock that will do for one of many readings. */
+#define COARSE 48
 /* References of which a disturbance is a small part. */
 #define LONG_LAP 16384
 /* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
@@ -252,27 +254,31 @@ static bool is_at_tlb_edge(const struct fm_walk *walk, size_t i)
     return after - before > GRAIN * fm_walk_mean(point);
 }
 
-bool fm_walk_sample(struct fm_lab *lab, size_t index, bool fresh, double *ns, struct fm_error *err)
+bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampling *how,
+                    double *ns, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
-    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, point->unit);
-    const size_t lap = point->bytes / point->unit;
-    const struct fm_care care = {
-        .repeats = lap < LONG_LAP ? 2 : 1, .laps = fresh ? 2 : 1, .references = lap};
+    const size_t unit = how->thin ? FM_THIN * point->unit : point->unit;
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
+    const size_t lap = point->bytes / unit;
+    const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
+                                 .laps = how->fresh ? 2 : 1,
+                                 .steps = COARSE,
+                                 .references = lap};
     double whole, single;
-    if (!time_swept(lab, point->bytes, point->unit, bursts ? 2 : 1, &care, &whole, err))
+    if (!time_swept(lab, point->bytes, unit, bursts ? 2 : 1, &care, &whole, err))
         return false;
+    *ns = whole - point->tlb_ns;
+    if (how->drop)
+        return true;
     if (bursts && point->tlb_count < TLB_READINGS && is_at_tlb_edge(&lab->walk, index)) {
-        if (!time_swept(lab, point->bytes, point->unit, 1, &care, &single, err))
+        if (!time_swept(lab, point->bytes, unit, 1, &care, &single, err))
             return false;
         point->tlb_sum += single - whole;
         point->tlb_count++;
     }
     add_reading(point, whole);
-    if (!fit_tlb(&lab->walk, err))
-        return false;
-    *ns = whole - point->tlb_ns;
-    return true;
+    return fit_tlb(&lab->walk, err);
 }
 
 bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)

@@ -41,9 +41,19 @@ struct fm_walk {
    smaller one. ns may be NULL. */
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
-/* Adds a reading of a point on the current placement, in as little time as can be: its luck with
-   the pages weighs more than what the clock adds. `fresh`: it is the first string on them. */
-bool fm_walk_sample(struct fm_lab *lab, size_t index, bool fresh, double *ns, struct fm_error *err);
+/* A reading of a point on the current placement in as little time as can be: its luck with the
+   pages weighs more than what the clock adds. */
+struct fm_walk_sampling {
+    bool fresh; /* the first string on these pages */
+    bool thin;  /* only every FM_THIN-th unit is touched */
+    bool drop;  /* the reading is not added to the point */
+};
+bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampling *how,
+                    double *ns, struct fm_error *err);
+
+/* Where a set is chosen by the address as it is, every fourth unit uses every fourth set, and those
+   as much as all units use all sets: a quarter of the references says the same. */
+#define FM_THIN 4
 
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
 void fm_walk_forget(struct fm_walk_point *point);

@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/cycle.h"
 #include "probe/probe.h"
 #include "survey/ledger.h"
+
+/* A change of the cycle time within a survey that is worth a warning. */
+#define DRIFT 0.03
 
 /* In the order they run: each after what it needs. */
 static const struct fm_probe *const probes[] = {
@@ -15,14 +19,15 @@ static const struct fm_probe *const probes[] = {
 };
 #define PROBES (sizeof probes / sizeof probes[0])
 
-size_t fm_probe_list(const struct fm_probe_info **list)
+size_t fm_probe_count(void)
 {
-    static struct fm_probe_info infos[PROBES];
-    for (size_t i = 0; i < PROBES; i++)
-        infos[i] = (struct fm_probe_info){probes[i]->name, probes[i]->finds, probes[i]->needs,
-                                          probes[i]->curve};
-    *list = infos;
     return PROBES;
+}
+
+struct fm_probe_info fm_probe_at(size_t index)
+{
+    const struct fm_probe *probe = probes[index];
+    return (struct fm_probe_info){probe->name, probe->finds, probe->needs, probe->curve};
 }
 
 /* Whether a comma list has the name. */
@@ -110,9 +115,20 @@ static bool run_probes(struct fm_lab *lab, const bool chosen[PROBES], struct fm_
             mark_unreached(lab->result, probes[i], stop.text);
     }
     lab->result->complete = stop.code == FM_ERR_OK;
+    if (!lab->result->complete)
+        return true;
     /* The end is shown too; to stop there is to stop nothing. */
-    if (lab->result->complete)
-        fm_lab_go_on(lab, 1, &stop);
+    fm_lab_go_on(lab, 1, &stop);
+    double drift;
+    if (!fm_cycle_drift(lab, &drift, err))
+        return false;
+    if (fabs(drift) > DRIFT)
+        fm_result_warn(
+            lab->result, "frequency",
+            "hold the core at one frequency, or measure again; nanoseconds and cycles do "
+            "not belong together",
+            "a cycle took %.1f%% %s at the end of the survey than at its beginning",
+            100 * fabs(drift), drift > 0 ? "longer" : "less time");
     return true;
 }
 

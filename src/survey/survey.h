@@ -28,7 +28,8 @@ struct fm_probe_info {
 };
 
 /* The probes there are, in the order they run. */
-size_t fm_probe_list(const struct fm_probe_info **list);
+size_t fm_probe_count(void);
+struct fm_probe_info fm_probe_at(size_t index);
 
 /* Whether every name in a comma list is a probe's; err names the first that is not. */
 bool fm_survey_check_only(const char *only, struct fm_error *err);
