@@ -10,13 +10,18 @@
 #define LEAST_WIDTH 0.01
 /* What a plateau may differ from the fit and still pass for flat. */
 #define BLURRED 0.03
+/* What an octave's distance from the middle counts for, as a change of latency. */
+#define ALIKE 0.005
 /* The change of a plateau over half an octave that is none. */
 #define FLAT 0.02
 
-/* The footprint of a plateau around which the walk changes least. */
-static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level,
+/* The footprint of a plateau around which the walk changes least. Of equally flat ones that of a
+   cache in the middle, furthest from what its neighbours do there, and the smallest of memory's:
+   those are dear. */
+static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level, bool memory,
                        double *steepness)
 {
+    const double middle = memory ? level->flat_from : sqrt(level->flat_from * level->flat_to);
     size_t best = 0;
     double least = INFINITY;
     *steepness = 0;
@@ -26,9 +31,9 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
             continue;
         const double change =
             fabs(log(fm_walk_at(walk, bytes * 1.25) / fm_walk_at(walk, bytes / 1.25)));
-        /* Of equally flat ones the smaller: it costs less and its page tables weigh less. */
-        if (change < least - 0.005) {
-            least = change;
+        const double off = change + ALIKE * fabs(log2(bytes / middle));
+        if (off < least) {
+            least = off;
             *steepness = change;
             best = walk->points[i].bytes;
         }
@@ -40,7 +45,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
     double steepness;
-    const size_t bytes = flattest(&lab->walk, level, &steepness);
+    const size_t bytes = flattest(&lab->walk, level, index + 1 == lab->known.count, &steepness);
     if (!bytes)
         return true;
     const unsigned placements = bytes > (1u << 24) ? 1 : PLACEMENTS;

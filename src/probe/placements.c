@@ -12,7 +12,7 @@
 /* … and what they make of most points of a rise that they move. */
 #define MOVED 0.06
 /* Footprints beyond this are so many pages that luck evens out, or cost too much. */
-static const double largest[] = {[FM_QUICK] = 0x1p22, [FM_NORMAL] = 0x1p24, [FM_THOROUGH] = 0x1p25};
+static const double largest[] = {[FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p24, [FM_THOROUGH] = 0x1p25};
 /* How long before a rise shows itself a larger number of placements may find its beginning. */
 #define BEFORE 4
 /* References and time spent at the most, in each effort: on all rises, and on the beginning of
@@ -75,26 +75,28 @@ static void find_rises(const struct fm_walk *walk, struct rises *rises, double m
     }
 }
 
-/* The first pass over the points, on a fresh placement, from large to small. A cache that evicts
-   what came first keeps the order in which lines came. On the way up new lines came between old
-   ones, and it then hits where on fresh pages it would miss; on the way down lines only leave. So
-   what was read on the way up is forgotten. */
-static bool first_pass(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+/* The first two passes over the points, each on a fresh placement, from large to small, and whether
+   the second finds what the first did. A cache that evicts what came first keeps the order in which
+   lines came. On the way up new lines came between old ones, and it then hits where on fresh pages
+   it would miss; on the way down lines only leave. So what was read on the way up is forgotten. */
+static bool compare_placements(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
     bool differed = false;
-    for (size_t i = 0; i < rises->count; i++) {
-        const size_t index = rises->index[i];
+    for (size_t i = 0; i < 2 * rises->count; i++) {
+        const bool second = i >= rises->count;
+        const size_t at = i % rises->count, index = rises->index[at];
         struct fm_walk_point *point = &lab->walk.points[index];
-        const struct fm_walk_sampling how = {.fresh = i == 0};
+        const struct fm_walk_sampling how = {.fresh = at == 0};
         const double before = fm_walk_mean(point);
         double ns;
         if (how.fresh && !fm_lab_place(lab, point->bytes, err))
             return false;
-        fm_walk_forget(point);
+        if (!second)
+            fm_walk_forget(point);
         if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &how, &ns, err))
             return false;
         /* Twice in a row: once is noise. */
-        const bool differs = differ(before, ns, DIFFERENT);
+        const bool differs = second && differ(before, ns, DIFFERENT);
         if (differs && differed)
             rises->smallest = (double)point->bytes;
         differed = differs;
@@ -224,7 +226,7 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     struct rises rises = {.smallest = 0};
     const double most = largest[lab->options->effort];
     find_rises(&lab->walk, &rises, most);
-    if (!first_pass(lab, &rises, err))
+    if (!compare_placements(lab, &rises, err))
         return false;
     lab->known.scattered = rises.smallest > 0;
     if (!lab->known.scattered)
