@@ -8,8 +8,8 @@
 
 struct fm_lab;
 
-/* By what part a cycle is longer now than when the cycle probe ran; 0 where the clock cannot tell, or
-   it did not run. */
+/* By what part a cycle is longer now than when the cycle probe ran; 0 where the clock cannot tell,
+   or it did not run. */
 bool fm_cycle_drift(struct fm_lab *lab, double *drift, struct fm_error *err);
 
 #endif

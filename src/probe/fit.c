@@ -23,6 +23,8 @@
 /* … and how much slower than the one before. */
 #define STEP 1.3
 
+/* How far the height of a level can be off that no plateau shows. */
+#define NO_PLATEAU 1.15
 /* Around a crossing, and standard errors to be sure. */
 #define NEAR 1.25
 #define SURE 1.5
@@ -146,8 +148,8 @@ static void add_level(struct fm_known *known, size_t index, const struct fm_knee
     memmove(level + 1, level, (known->count - index) * sizeof *level);
     known->count++;
     *level = (struct fm_known_level){.height_ns = fit->heights[index],
-                                     .height_low = fit->heights[index],
-                                     .height_high = fit->heights[index],
+                                     .height_low = fit->heights[index] / NO_PLATEAU,
+                                     .height_high = fit->heights[index] * NO_PLATEAU,
                                      .flat_from = middle,
                                      .flat_to = middle,
                                      .rise_from = middle,

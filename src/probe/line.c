@@ -17,6 +17,7 @@
 /* A cache with few ways needs a choice of stripes that happens to load its sets alike. */
 #define VARIANTS_SMALL  8
 #define VARIANTS_LARGE  2
+#define CONFIRMATIONS   4
 #define LARGE_FOOTPRINT (1u << 21)
 
 /* Half of a footprint's lines, whichever they are, load some sets more than others: they fit where
@@ -63,17 +64,33 @@ static bool time_stripes(struct fm_lab *lab, size_t bytes, size_t stripe, unsign
            fm_lab_time(lab, &string, &care, ns, err);
 }
 
-/* The least time over variants of a stripe, stopping at the first that hits. */
-static bool least_over_variants(struct fm_lab *lab, size_t bytes, size_t stripe, double middle,
-                                double *least, struct fm_error *err)
+/* The mean of one variant of a stripe over some fresh placements. */
+static bool confirm_stripe(struct fm_lab *lab, size_t bytes, size_t stripe, unsigned variant,
+                           double *mean, struct fm_error *err)
+{
+    *mean = 0;
+    for (unsigned i = 0; i < CONFIRMATIONS; i++) {
+        double ns;
+        if (!time_stripes(lab, bytes, stripe, variant, &ns, err))
+            return false;
+        *mean += ns / CONFIRMATIONS;
+    }
+    return true;
+}
+
+/* The time of a stripe: the least over its variants, or, as soon as one hits, that one's. A lucky
+   placement hits too, so it is asked again. */
+static bool measure_stripe(struct fm_lab *lab, size_t bytes, size_t stripe, double middle,
+                           double *result, struct fm_error *err)
 {
     const unsigned variants = bytes > LARGE_FOOTPRINT ? VARIANTS_LARGE : VARIANTS_SMALL;
-    *least = INFINITY;
-    for (unsigned v = 0; v<variants && * least> middle; v++) {
+    *result = INFINITY;
+    for (unsigned v = 0; v<variants && * result> middle; v++) {
         double ns;
-        if (!time_stripes(lab, bytes, stripe, v, &ns, err))
+        if (!time_stripes(lab, bytes, stripe, v, &ns, err) ||
+            (ns < middle && !confirm_stripe(lab, bytes, stripe, v, &ns, err)))
             return false;
-        *least = fmin(*least, ns);
+        *result = fmin(*result, ns);
     }
     return true;
 }
@@ -108,7 +125,7 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     for (size_t stripe = from; stripe <= widest && stripe * 4 <= bytes; stripe *= 2) {
         double ns;
         const double middle = (miss + hit) / 2;
-        if (!least_over_variants(lab, bytes, stripe, middle, &ns, err))
+        if (!measure_stripe(lab, bytes, stripe, middle, &ns, err))
             return false;
         fm_curve_add(curve, (struct fm_point){.x = (double)stripe, .y = ns, .low = ns, .high = ns});
         clearest = fmin(clearest, fabs(ns - middle) / (middle - hit));
