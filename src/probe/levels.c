@@ -29,6 +29,8 @@
    neighbour that comes along halves the misses, and so makes a ledge about half as high as what
    follows. */
 #define LEDGE 2.1
+/* … and no cache is so little slower than the one inside it. */
+#define LEAST_STEP 1.25
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
@@ -217,7 +219,9 @@ static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
         struct fm_known_level *level = &known->levels[i];
         if (!level->line && !fm_find_line(lab, i, lab->walk.unit, err))
             return false;
-        if (level->line || level[1].height_ns > LEDGE * level->height_ns) {
+        const bool step =
+            i + 2 == known->count || level[1].height_ns > LEAST_STEP * level->height_ns;
+        if (step && (level->line || level[1].height_ns > LEDGE * level->height_ns)) {
             i++;
             continue;
         }
