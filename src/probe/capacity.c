@@ -102,8 +102,8 @@ static bool is_near(const struct edge *edge, size_t i)
     return beside || before || fabs(log(ratio)) > 0.03;
 }
 
-/* The footprints around the crossing on one fresh placement, from large to small (see
-   repeat_on_fresh_pages). */
+/* The footprints around the crossing on one fresh placement, from large to small (placements.c
+   says why). */
 static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 {
     double *row = edge->ratio[edge->placements];
@@ -340,9 +340,9 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     }
     /* Where the interval has no end among the footprints, it has it with them. */
     const double grain = (double)lab->walk.unit;
-    double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), onset(edge));
-    double high = fmin(edge->crossing.high, edge->bytes[edge->footprints - 1]);
-    double at = fmin(edge->crossing.at, onset(edge));
+    const double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), onset(edge));
+    const double high = fmin(edge->crossing.high, edge->bytes[edge->footprints - 1]);
+    const double at = fmin(edge->crossing.at, onset(edge));
     level->capacity = floor(at / grain) * grain;
     fm_measured(finding, level->capacity, floor(low / grain) * grain, ceil(high / grain) * grain,
                 0.9 * level->certainty + 0.09, "swept", "curve:cache-only");

@@ -62,6 +62,15 @@ static bool fit_sum(const struct synthetic *s, const struct synthetic_curve *cur
     return fm_fit_knees(&given, places, s->levels - 1, fit);
 }
 
+/* A curve of any sum of knees, and the fit to it. */
+static void fit_any(struct fm_rng *rng, struct synthetic *s, struct synthetic_curve *curve,
+                    struct fm_knee_fit *fit)
+{
+    any_sum(rng, s);
+    draw_sum(s, rng, curve);
+    assert_true(fit_sum(s, curve, fit));
+}
+
 /* The footprint at which half of the references miss: that is what the eye calls the knee. Capacity
    and ways of a fit are parameters of its shape, and can make up for one another. */
 static double true_half(const struct synthetic *s, size_t l)
@@ -94,9 +103,7 @@ static void finds_heights_and_places(void **state)
     for (int c = 0; c < CURVES; c++) {
         struct synthetic s;
         struct fm_knee_fit fit;
-        any_sum(&rng, &s);
-        draw_sum(&s, &rng, &curve);
-        assert_true(fit_sum(&s, &curve, &fit));
+        fit_any(&rng, &s, &curve, &fit);
         assert_int_equal(fit.count, s.levels - 1);
         assert_true(fit.error < 3);
         for (size_t l = 0; l < s.levels; l++)
@@ -159,9 +166,7 @@ static void crossings_lie_in_their_range(void **state)
     for (int c = 0; c < CURVES; c++) {
         struct synthetic s;
         struct fm_knee_fit fit;
-        any_sum(&rng, &s);
-        draw_sum(&s, &rng, &curve);
-        assert_true(fit_sum(&s, &curve, &fit));
+        fit_any(&rng, &s, &curve, &fit);
         const struct fm_knee_curve given = {curve.bytes, curve.latency, curve.error, curve.n, PAGE};
         for (size_t l = 0; l < fit.count; l++) {
             double low, high;
