@@ -12,9 +12,7 @@
 #define CLOCK_ERROR 0.008
 /* What a knee is made of: capacity, ways, height. */
 #define PARAMETERS 3
-/* A level whose next is slower than this many times is one beyond doubt. */
-#define LEDGE 2.1
-/* … and so is one whose plateau is longer than this. */
+/* A level whose plateau is longer than this is one beyond doubt. */
 #define SHORT 1.5
 /* Residuals above which knees describe the walk badly, and how much better they must do to be
    believed to be one more. */
@@ -106,14 +104,6 @@ static bool is_worth_it(const struct fm_knee_fit *more, const struct fm_knee_fit
     return 2 * (double)n * log(fewer->error / more->error) > PARAMETERS * log((double)n);
 }
 
-static void take_away(struct fm_known *known, size_t index)
-{
-    struct fm_known_level *level = &known->levels[index];
-    level[-1].rise_to = level->rise_to;
-    memmove(level, level + 1, (known->count - index - 1) * sizeof *level);
-    known->count--;
-}
-
 /* Takes one level away if the walk is described as well without it. The first and memory stay. */
 static bool try_one_less(struct fm_lab *lab, const struct data *data,
                          const struct fm_knee_place *places, size_t count, struct fm_knee_fit *fit)
@@ -122,7 +112,7 @@ static bool try_one_less(struct fm_lab *lab, const struct data *data,
     size_t least = 0;
     for (size_t i = 1; i < count; i++) {
         const struct fm_known_level *level = &lab->known.levels[i];
-        if (level[1].height_ns > LEDGE * level->height_ns ||
+        if (level[1].height_ns > FM_LEDGE * level->height_ns ||
             level->flat_to > SHORT * level->flat_from || !fm_rise_is_soft(lab, i))
             continue;
         struct fm_knee_place rest[FM_KNEES];
@@ -136,7 +126,7 @@ static bool try_one_less(struct fm_lab *lab, const struct data *data,
     }
     if (least == 0 || is_worth_it(fit, &best, data->curve.n))
         return false;
-    take_away(&lab->known, least);
+    fm_take_level_away(&lab->known, least);
     *fit = best;
     return true;
 }

@@ -201,3 +201,11 @@ void fm_undetermined(struct fm_finding *finding, const char *reason)
     finding->confidence = 0;
     snprintf(finding->note, sizeof finding->note, "%s", reason);
 }
+
+void fm_take_level_away(struct fm_known *known, size_t index)
+{
+    struct fm_known_level *level = &known->levels[index];
+    level[-1].rise_to = level->rise_to;
+    memmove(level, level + 1, (known->count - index - 1) * sizeof *level);
+    known->count--;
+}

@@ -27,7 +27,8 @@ struct fm_known_level {
     size_t unit;               /* granularity of the walk that showed it */
     size_t line;               /* 0: not determined */
     double line_certainty;
-    double capacity; /* 0: not determined */
+    double line_bytes; /* the footprint that showed it */
+    double capacity;   /* 0: not determined */
 };
 
 struct fm_known {
@@ -42,6 +43,14 @@ struct fm_known {
     double add_ns;    /* an integer add; 0: not measured */
     double far_bytes; /* the largest footprint measured */
 };
+
+/* A level whose next is not slower than this many times must show more than a plateau to be
+   believed: a neighbour that comes along with each miss halves the misses, and so makes a ledge
+   about half as high as what follows. */
+#define FM_LEDGE 2.1
+
+/* Takes a level that turned out to be none out of what is known; neither the first nor memory. */
+void fm_take_level_away(struct fm_known *known, size_t level);
 
 struct fm_lab {
     struct fm_machine *machine;

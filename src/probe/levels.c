@@ -2,7 +2,6 @@
  * each level, which the walk needs to know to go on outward. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/apart.h"
 #include "analysis/levels.h"
@@ -25,11 +24,7 @@
 /* Points in a row, half an octave apart, that make a plateau. */
 #define PLATEAU    3
 #define LOOK_AHEAD 8
-/* A level whose next is not slower than this many times must show a line to be believed: a
-   neighbour that comes along halves the misses, and so makes a ledge about half as high as what
-   follows. */
-#define LEDGE 2.1
-/* … and no cache is so little slower than the one inside it. */
+/* No cache is so little slower than the one inside it. */
 #define LEAST_STEP 1.25
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
@@ -179,6 +174,7 @@ static void read_walk(struct fm_lab *lab, size_t keep)
         if (i < keep) {
             level->line = before.line;
             level->line_certainty = before.line_certainty;
+            level->line_bytes = before.line_bytes;
         }
     }
     known->memory_seen = known->count > 0 && known->levels[known->count - 1].rise_from == 0;
@@ -209,7 +205,8 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
     return fm_find_line(lab, 0, SHORTEST_LINE, err);
 }
 
-/* Looks again for the lines that were not found while the walk was rough, and takes away a level
+/* Looks again for the lines that were not found, or at the wrong place, while the walk was rough,
+   and takes away a level
    that is little faster than the next and does not care how many lines are touched: a cache does,
    but a prefetcher that brings neighbours along, or a TLB's rest, makes ledges that do not. */
 static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
@@ -217,17 +214,17 @@ static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
     struct fm_known *known = &lab->known;
     for (size_t i = 1; i + 1 < known->count;) {
         struct fm_known_level *level = &known->levels[i];
-        if (!level->line && !fm_find_line(lab, i, lab->walk.unit, err))
+        const bool again =
+            !level->line || level->line_certainty < FM_LINE_CERTAIN || fm_line_is_stale(lab, i);
+        if (again && !fm_find_line(lab, i, level[-1].line ? level[-1].line : lab->walk.unit, err))
             return false;
         const bool step =
             i + 2 == known->count || level[1].height_ns > LEAST_STEP * level->height_ns;
-        if (step && (level->line || level[1].height_ns > LEDGE * level->height_ns)) {
+        if (step && (level->line || level[1].height_ns > FM_LEDGE * level->height_ns)) {
             i++;
             continue;
         }
-        level[-1].rise_to = level[1].flat_from;
-        memmove(level, level + 1, (known->count - i - 1) * sizeof *level);
-        known->count--;
+        fm_take_level_away(known, i);
     }
     return true;
 }
@@ -266,7 +263,10 @@ static void report_line(struct fm_lab *lab, size_t index)
     if (!finding)
         return;
     snprintf(evidence, sizeof evidence, "curve:linesize-%zu", index + 1);
-    if (level->line)
+    if (level->line && level->line_certainty < FM_LINE_CERTAIN)
+        fm_undetermined(finding,
+                        "a stripe missed less than all lines would, and more than half of them");
+    else if (level->line)
         fm_measured(finding, (double)level->line, (double)level->line, (double)level->line,
                     0.9 + 0.09 * level->line_certainty, "stripes", evidence);
     else

@@ -1,7 +1,9 @@
 /* The linesize test: a footprint larger than the cache, of which only every other stripe is
- * touched. Stripes narrower than a line touch every line, and the walk misses; stripes of a line
- * or more leave half of the lines alone, and the rest fits. How slow a miss and how fast a hit is
- * at these footprints is known from the walk, so the two cannot be confused.
+ * touched. Stripes narrower than a line touch every line, and the walk misses as if all were
+ * touched; stripes of a line or more leave half of the lines alone, and the rest fits. What all
+ * lines and what half of them take is timed beside each stripe, on the same placement of pages:
+ * luck with pages, and what neighbours on the machine leave of a cache, are then the same for all
+ * three.
  *
  * The string is primed by growing it. A prefetcher that fetches a neighbour along with each miss
  * would otherwise keep the cache full of lines nobody asked for, and the line would look twice as
@@ -17,12 +19,25 @@
 /* A cache with few ways needs a choice of stripes that happens to load its sets alike. */
 #define VARIANTS_SMALL  8
 #define VARIANTS_LARGE  2
-#define CONFIRMATIONS   4
+#define PLACEMENTS      3
+#define MOST_PLACEMENTS 8
 #define LARGE_FOOTPRINT (1u << 21)
 
 /* Half of a footprint's lines, whichever they are, load some sets more than others: they fit where
    this part of the whole would. */
 #define CROWDED 0.7
+
+/* Part of the walk's step from hit to miss that a placement must show, and parts of its misses that
+   a stripe keeps: so many leave no doubt, and fewer than so many are those of half the lines. */
+#define MANY       0.25
+#define CLEAR_MISS 0.85
+#define HALF       0.5
+/* Footprints, each larger than the one before, tried where one does not decide. */
+#define LARGER     1.4
+#define FOOTPRINTS 3
+
+/* A footprint this many times another is no longer the same question. */
+#define MOVED 4
 
 /* The point at which touching half makes the greatest difference for its latency, and that
    difference. */
@@ -50,47 +65,104 @@ static size_t telling_point(const struct fm_lab *lab, const struct fm_known_leve
     return best;
 }
 
-static bool time_stripes(struct fm_lab *lab, size_t bytes, size_t stripe, unsigned variant,
-                         double *ns, struct fm_error *err)
+static bool time_stripes(struct fm_lab *lab, struct fm_stripe_plan plan, double *ns,
+                         struct fm_error *err)
 {
-    const struct fm_stripe_plan plan = {.bytes = bytes,
-                                        .stripe = stripe,
-                                        .page = lab->machine->info.page_size,
-                                        .variant = variant,
-                                        .seed = fm_lab_seed(lab)};
+    plan.page = lab->machine->info.page_size;
+    plan.seed = fm_lab_seed(lab);
     const struct fm_care care = {.repeats = 3, .grow = true};
     struct fm_string string;
-    return fm_lab_place(lab, bytes, err) && fm_stripe_string(&string, &plan, err) &&
-           fm_lab_time(lab, &string, &care, ns, err);
+    return fm_stripe_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
 }
 
-/* The mean of one variant of a stripe over some fresh placements. */
-static bool confirm_stripe(struct fm_lab *lab, size_t bytes, size_t stripe, unsigned variant,
-                           double *mean, struct fm_error *err)
+/* What is asked at one footprint. */
+struct question {
+    size_t bytes, grain; /* no line of the level is shorter than the grain */
+    double step;         /* what a miss adds, by the walk */
+};
+
+/* Which part of the misses of all lines one variant of a stripe keeps; one placement proves a miss,
+   a hit may be luck. NAN: no placement made many misses. The stripe comes first: a cache that
+   evicts what came first remembers what was before. */
+static bool measure_variant(struct fm_lab *lab, const struct question *question, size_t stripe,
+                            unsigned variant, double *kept, struct fm_error *err)
 {
-    *mean = 0;
-    for (unsigned i = 0; i < CONFIRMATIONS; i++) {
-        double ns;
-        if (!time_stripes(lab, bytes, stripe, variant, &ns, err))
+    const size_t bytes = question->bytes, grain = question->grain;
+    const struct fm_stripe_plan some_lines = {.bytes = bytes, .stripe = stripe, .variant = variant};
+    const struct fm_stripe_plan all_lines = {.bytes = bytes, .stripe = grain / 2};
+    const struct fm_stripe_plan half_of_them = {
+        .bytes = bytes, .stripe = grain, .variant = variant, .packed = FM_LONGEST_LINE};
+    double misses = 0, rest = 0;
+    *kept = NAN;
+    for (unsigned i = 0, used = 0; i < MOST_PLACEMENTS && used < PLACEMENTS; i++) {
+        double some, all, half;
+        if (!fm_lab_place(lab, bytes, err) || !time_stripes(lab, some_lines, &some, err) ||
+            !time_stripes(lab, all_lines, &all, err) ||
+            !time_stripes(lab, half_of_them, &half, err))
             return false;
-        *mean += ns / CONFIRMATIONS;
+        if (all - half < MANY * question->step)
+            continue;
+        used++;
+        misses += all - half;
+        rest += some - half;
+        *kept = rest / misses;
+        if (*kept > CLEAR_MISS)
+            break;
     }
     return true;
 }
 
-/* The time of a stripe: the least over its variants, or, as soon as one hits, that one's. A lucky
-   placement hits too, so it is asked again. */
-static bool measure_stripe(struct fm_lab *lab, size_t bytes, size_t stripe, double middle,
-                           double *result, struct fm_error *err)
+/* The least that a variant keeps, or, as soon as one hits, what that one keeps. */
+static bool measure_stripe(struct fm_lab *lab, const struct question *question, size_t stripe,
+                           double *kept, struct fm_error *err)
 {
-    const unsigned variants = bytes > LARGE_FOOTPRINT ? VARIANTS_LARGE : VARIANTS_SMALL;
-    *result = INFINITY;
-    for (unsigned v = 0; v<variants && * result> middle; v++) {
-        double ns;
-        if (!time_stripes(lab, bytes, stripe, v, &ns, err) ||
-            (ns < middle && !confirm_stripe(lab, bytes, stripe, v, &ns, err)))
+    const unsigned variants = question->bytes > LARGE_FOOTPRINT ? VARIANTS_LARGE : VARIANTS_SMALL;
+    *kept = NAN;
+    for (unsigned v = 0; v < variants && !(*kept < HALF); v++) {
+        double one;
+        if (!measure_variant(lab, question, stripe, v, &one, err))
             return false;
-        *result = fmin(*result, ns);
+        *kept = fmin(*kept, one);
+    }
+    return true;
+}
+
+static struct fm_curve *begin_curve(struct fm_lab *lab, size_t index)
+{
+    char id[48];
+    snprintf(id, sizeof id, "linesize-%zu", index + 1);
+    struct fm_curve *curve = fm_result_curve(lab->result, id);
+    if (curve) {
+        curve->x = (struct fm_axis){"stripe", "B"};
+        curve->y = (struct fm_axis){"misses kept", ""};
+    }
+    return curve;
+}
+
+/* Asks one stripe after the other. A stripe on which no placement decides ends it. */
+static bool ask(struct fm_lab *lab, const struct question *question, struct fm_known_level *level,
+                struct fm_curve *curve, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    const size_t widest = page / 2 < FM_LONGEST_LINE ? page / 2 : FM_LONGEST_LINE;
+    level->line_certainty = 1;
+    level->line_bytes = (double)question->bytes;
+    for (size_t stripe = question->grain; stripe <= widest && stripe * 4 <= question->bytes;
+         stripe *= 2) {
+        double kept;
+        if (!measure_stripe(lab, question, stripe, &kept, err))
+            return false;
+        if (isnan(kept)) {
+            level->line_certainty = 0;
+            return true;
+        }
+        fm_curve_add(curve,
+                     (struct fm_point){.x = (double)stripe, .y = kept, .low = kept, .high = kept});
+        if (kept < HALF) {
+            level->line = stripe;
+            return true;
+        }
+        level->line_certainty = fmin(level->line_certainty, (kept - HALF) / (1 - HALF));
     }
     return true;
 }
@@ -98,45 +170,28 @@ static bool measure_stripe(struct fm_lab *lab, size_t bytes, size_t stripe, doub
 bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
-    const size_t page = lab->machine->info.page_size;
+    double step;
+    const size_t telling = telling_point(lab, level, level + 1, &step);
+    double bytes = (double)lab->walk.points[telling].bytes;
+    level->line = 0;
+    level->line_certainty = 0;
+    for (int i = 0; telling && level->line_certainty < FM_LINE_CERTAIN && i < FOOTPRINTS; i++) {
+        struct fm_curve *curve = begin_curve(lab, index);
+        const struct question question = {.bytes = (size_t)bytes, .grain = from, .step = step};
+        if (!curve)
+            return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+        if (!ask(lab, &question, level, curve, err))
+            return false;
+        bytes *= LARGER;
+    }
+    return true;
+}
+
+bool fm_line_is_stale(const struct fm_lab *lab, size_t index)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
     double difference;
     const size_t telling = telling_point(lab, level, level + 1, &difference);
-    level->line = 0;
-    if (!telling)
-        return true;
-    /* With what the TLB takes left in, twice that of the walk: stripes are visited one by one. */
-    const struct fm_walk_point *point = &lab->walk.points[telling];
-    const size_t bytes = point->bytes;
-    double miss = fm_walk_mean(point) + 2 * point->tlb_ns;
-    const double hit = miss - difference;
-
-    char id[48];
-    snprintf(id, sizeof id, "linesize-%zu", index + 1);
-    struct fm_curve *curve = fm_result_curve(lab->result, id);
-    if (!curve)
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
-    snprintf(curve->x.name, sizeof curve->x.name, "stripe");
-    snprintf(curve->x.unit, sizeof curve->x.unit, "B");
-    snprintf(curve->y.name, sizeof curve->y.name, "latency");
-    snprintf(curve->y.unit, sizeof curve->y.unit, "ns");
-
-    double clearest = 1;
-    const size_t widest = page / 2 < FM_LONGEST_LINE ? page / 2 : FM_LONGEST_LINE;
-    for (size_t stripe = from; stripe <= widest && stripe * 4 <= bytes; stripe *= 2) {
-        double ns;
-        const double middle = (miss + hit) / 2;
-        if (!measure_stripe(lab, bytes, stripe, middle, &ns, err))
-            return false;
-        fm_curve_add(curve, (struct fm_point){.x = (double)stripe, .y = ns, .low = ns, .high = ns});
-        clearest = fmin(clearest, fabs(ns - middle) / (middle - hit));
-        if (ns < middle) {
-            level->line = stripe;
-            break;
-        }
-        /* Stripes that touch each line just once miss more often than the walk, where its units
-           were shorter than the line. */
-        miss = fmax(miss, ns);
-    }
-    level->line_certainty = clearest;
-    return true;
+    return telling &&
+           fabs(log((double)lab->walk.points[telling].bytes / level->line_bytes)) > log(MOVED);
 }

@@ -66,7 +66,10 @@ struct fm_stripe_plan {
     size_t stripe; /* s; two of them divide the page */
     size_t page;
     unsigned
-        variant; /* another choice of stripes: one that suits the number of sets is among few */
+        variant;   /* another choice of stripes: one that suits the number of sets is among few */
+    size_t packed; /* 0, or bytes of runs, one of each two, in which the stripes touched lie side by
+                      side: as few as without, but half of the lines are left alone even if lines
+                      are longer than stripes */
     uint64_t seed;
 };
 bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *plan,

@@ -192,10 +192,10 @@ static void the_gap_control_touches_each_page_once(void **state)
 }
 
 /* Lines of a length that stripes of a width leave untouched, as a part of all lines. */
-static double untouched(size_t stripe, size_t line)
+static double untouched(size_t stripe, size_t packed, size_t line)
 {
     const struct fm_stripe_plan plan = {
-        .bytes = 64 * PAGE, .stripe = stripe, .page = PAGE, .seed = 7};
+        .bytes = 64 * PAGE, .stripe = stripe, .page = PAGE, .packed = packed, .seed = 7};
     struct fm_string string;
     struct fm_error err;
     assert_true(fm_stripe_string(&string, &plan, &err));
@@ -216,9 +216,35 @@ static void stripes_narrower_than_a_line_touch_them_all(void **state)
 {
     (void)state;
     for (size_t line = 16; line <= 256; line *= 2) {
-        assert_true(untouched(line / 2, line) == 0);
-        assert_true(untouched(line, line) == 0.5);
-        assert_true(untouched(2 * line, line) == 0.75);
+        assert_true(untouched(line / 2, 0, line) == 0);
+        assert_true(untouched(line, 0, line) == 0.5);
+        assert_true(untouched(2 * line, 0, line) == 0.75);
+    }
+}
+
+static void packed_stripes_leave_half_of_the_lines_whatever_their_length(void **state)
+{
+    (void)state;
+    for (size_t line = 16; line <= 256; line *= 2)
+        for (size_t stripe = 16; stripe <= line; stripe *= 2)
+            assert_true(untouched(stripe, 256, line) == 0.5);
+}
+
+/* A footprint that ends in the midst of a run. */
+static void packed_stripes_stay_inside_their_footprint(void **state)
+{
+    (void)state;
+    for (size_t bytes = 256; bytes <= PAGE; bytes += 32) {
+        const struct fm_stripe_plan plan = {
+            .bytes = bytes, .stripe = 16, .page = PAGE, .packed = 256, .seed = bytes};
+        struct fm_string string;
+        struct fm_error err;
+        assert_true(fm_stripe_string(&string, &plan, &err));
+        assert_int_equal(string.orders[0].count, bytes / 32);
+        for (size_t i = 0; i < string.orders[0].count; i++)
+            assert_true(string.orders[0].word[i] * (size_t)FM_WORD < bytes);
+        ready(&string);
+        fm_string_free(&string);
     }
 }
 
@@ -318,6 +344,8 @@ int main(void)
         cmocka_unit_test(gap_words_are_a_stride_apart_and_the_last_is_moved),
         cmocka_unit_test(the_gap_control_touches_each_page_once),
         cmocka_unit_test(stripes_narrower_than_a_line_touch_them_all),
+        cmocka_unit_test(packed_stripes_leave_half_of_the_lines_whatever_their_length),
+        cmocka_unit_test(packed_stripes_stay_inside_their_footprint),
         cmocka_unit_test(some_choice_of_stripes_suits_any_number_of_sets),
         cmocka_unit_test(growing_never_leaves_the_order),
         cmocka_unit_test(the_check_finds_what_is_wrong),
