@@ -75,6 +75,22 @@ struct fm_stripe_plan {
 bool fm_stripe_string(struct fm_string *string, const struct fm_stripe_plan *plan,
                       struct fm_error *err);
 
+/* The TLB string T(n, k): n lines in each of k pages, every page visited once in each sweep, always
+   in the same shuffled order; which lines of a page is spread over all of it. With bursts each
+   visit touches several of the lines: a cache sees each line once a lap as before, a TLB is asked
+   so many times less often, and the difference is the TLB's. */
+struct fm_page_plan {
+    const uint32_t *pages; /* numbers of pages in the arena, each once */
+    size_t count;
+    size_t page;
+    size_t unit;    /* one word is touched in each; at least a line */
+    unsigned lines; /* n; burst divides it */
+    unsigned burst; /* lines at each visit; 0 is 1 */
+    uint64_t seed;
+};
+bool fm_page_string(struct fm_string *string, const struct fm_page_plan *plan,
+                    struct fm_error *err);
+
 /* Appends an unmetered walk of `laps` laps over the whole order. */
 void fm_string_prime(struct fm_string *string, unsigned laps);
 

@@ -12,12 +12,33 @@
 #include "survey/survey.h"
 #include "truth.h"
 
-enum property { L1_CAPACITY, L1_LINE, L1_WAYS, CAPACITY, LINE, LATENCY, MEMORY, PROPERTIES };
+enum property {
+    L1_CAPACITY,
+    L1_LINE,
+    L1_WAYS,
+    CAPACITY,
+    LINE,
+    LATENCY,
+    MEMORY,
+    TLB1_ENTRIES,
+    TLB2_ENTRIES,
+    TLB_WAYS,
+    TLB_COST,
+    PROPERTIES
+};
 
 static const char *const names[PROPERTIES] = {
-    [L1_CAPACITY] = "l1d.capacity",     [L1_LINE] = "l1d.line", [L1_WAYS] = "l1d.ways",
-    [CAPACITY] = "outer capacity",      [LINE] = "outer line",  [LATENCY] = "latency_cycles",
+    [L1_CAPACITY] = "l1d.capacity",
+    [L1_LINE] = "l1d.line",
+    [L1_WAYS] = "l1d.ways",
+    [CAPACITY] = "outer capacity",
+    [LINE] = "outer line",
+    [LATENCY] = "latency_cycles",
     [MEMORY] = "memory.latency_cycles",
+    [TLB1_ENTRIES] = "dtlb1.entries",
+    [TLB2_ENTRIES] = "dtlb2.entries",
+    [TLB_WAYS] = "dtlb ways",
+    [TLB_COST] = "dtlb miss_cost_cycles",
 };
 
 struct tally {
@@ -32,6 +53,7 @@ struct figures {
 struct plan {
     unsigned machines, first, jobs;
     uint64_t seed;
+    const char *only; /* probes; NULL: all */
     bool noise, show, check;
 };
 
@@ -45,6 +67,7 @@ static double tolerance(enum property property, bool noise, double truth)
         return 0;
     case LATENCY:
     case MEMORY:
+    case TLB_COST:
         return noise ? fmax(1, 0.05 * truth) : 1;
     default:
         return 0;
@@ -79,8 +102,34 @@ static void judge(struct figures *figures, const struct plan *plan, unsigned ind
     }
 }
 
-static void judge_machine(struct figures *figures, const struct plan *plan, unsigned index,
-                          const struct fm_description *machine, const struct fm_result *result)
+static void judge_tlbs(struct figures *figures, const struct plan *plan, unsigned index,
+                       const struct fm_description *machine, const struct fm_result *result)
+{
+    char name[FM_PROPERTY_TEXT];
+    for (unsigned i = 0; i < machine->tlb_count; i++) {
+        const struct fm_tlb_description *tlb = &machine->tlbs[i];
+        const double cost = i + 1 < machine->tlb_count ? tlb[1].latency : machine->walk_latency;
+        snprintf(name, sizeof name, "%s.entries", tlb->name);
+        judge(figures, plan, index, i ? TLB2_ENTRIES : TLB1_ENTRIES, result, name, tlb->entries, 0);
+        snprintf(name, sizeof name, "%s.ways", tlb->name);
+        judge(figures, plan, index, TLB_WAYS, result, name,
+              tlb->ways == tlb->entries ? 0 : tlb->ways, 0);
+        snprintf(name, sizeof name, "%s.miss_cost_cycles", tlb->name);
+        judge(figures, plan, index, TLB_COST, result, name, cost,
+              tolerance(TLB_COST, plan->noise, cost));
+    }
+    snprintf(name, sizeof name, "dtlb%zu.entries", machine->tlb_count + 1);
+    const struct fm_finding *more = fm_result_find(result, name);
+    if (more && more->status == FM_MEASURED) {
+        figures->of[TLB2_ENTRIES].wrong++;
+        if (plan->show)
+            fprintf(stderr, "machine %u: %s is %g, there is none\n", index, name,
+                    more->value.number);
+    }
+}
+
+static void judge_caches(struct figures *figures, const struct plan *plan, unsigned index,
+                         const struct fm_description *machine, const struct fm_result *result)
 {
     char name[FM_PROPERTY_TEXT];
     const bool noise = plan->noise;
@@ -142,7 +191,8 @@ static void survey_one(struct figures *figures, const struct plan *plan, unsigne
     struct fm_description machine;
     struct fm_error err;
     struct fm_result result;
-    const struct fm_survey_options options = {.effort = FM_NORMAL, .seed = plan->seed + index};
+    const struct fm_survey_options options = {
+        .effort = FM_NORMAL, .seed = plan->seed + index, .only = plan->only};
     fm_random_machine(plan->seed, index, plan->noise, &machine);
     if (plan->show)
         print_machine(index, &machine);
@@ -150,7 +200,9 @@ static void survey_one(struct figures *figures, const struct plan *plan, unsigne
     struct fm_machine *simulated = fm_simulated_open(&machine, plan->seed + index, &err);
     figures->machines++;
     if (simulated && fm_survey(simulated, NULL, &options, &result, &err)) {
-        judge_machine(figures, plan, index, &machine, &result);
+        if (!plan->only)
+            judge_caches(figures, plan, index, &machine, &result);
+        judge_tlbs(figures, plan, index, &machine, &result);
     } else {
         figures->failed++;
         fprintf(stderr, "machine %u: %s\n", index, err.text);
@@ -262,6 +314,8 @@ int main(int argc, char **argv)
             quiet_only = true;
         else if (strcmp(argv[i], "--noise-only") == 0)
             noise_only = true;
+        else if (strcmp(argv[i], "--only") == 0 && argv[i + 1])
+            plan.only = argv[++i];
         else if (strcmp(argv[i], "--machines") == 0 && number(argv[i + 1], &value) && ++i)
             plan.machines = (unsigned)value;
         else if (strcmp(argv[i], "--first") == 0 && number(argv[i + 1], &value) && ++i)
@@ -271,7 +325,7 @@ int main(int argc, char **argv)
         else {
             fprintf(stderr,
                     "accuracy: what is '%s'? [--machines N] [--first N] [--seed N] "
-                    "[--quiet-only|--noise-only] [--show] [--check]\n",
+                    "[--quiet-only|--noise-only] [--only PROBES] [--show] [--check]\n",
                     argv[i]);
             return 2;
         }

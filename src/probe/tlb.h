@@ -1,0 +1,22 @@
+/* One level of data TLBs as far as it is known. */
+#ifndef FM_PROBE_TLB_H
+#define FM_PROBE_TLB_H
+
+#include "analysis/tlb_steps.h"
+#include "probe/translation.h"
+
+struct fm_known_tlb {
+    struct fm_tlb_step step;
+    unsigned entries;   /* 0: not determined */
+    unsigned ways;      /* 0: not determined */
+    unsigned sets;      /* 0: not determined; 1: fully associative */
+    const char *method; /* that found the entries */
+};
+
+/* Finds ways and sets of the level after `inner` ones, which are known. A group of pages that share
+   a set, one more than it has ways, misses on every lap; it is found by trying all numbers of pages
+   and all strides that fit the rise of the cost. Leaves ways 0 where no group does so. */
+bool fm_find_tlb_ways(struct fm_lab *lab, size_t page, const struct fm_known_tlb *inner,
+                      size_t inner_count, struct fm_known_tlb *tlb, struct fm_error *err);
+
+#endif

@@ -1,0 +1,197 @@
+/* The gap test carried over to pages. n pages, s pages apart, fall into one set of a TLB if s is a
+ * multiple of its sets; one more than it has ways, and they miss on every lap. The smallest n that
+ * does, with s = entries / ways, gives both exactly.
+ *
+ * A level behind another is asked only for what that one misses. So each of the n pages becomes a
+ * row of pages at the same few offsets: as many as it takes for the levels inside to hold none of
+ * them. These sit in sets of their own and conflict in all of them at once. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/rng.h"
+#include "probe/tlb.h"
+
+/* Part of the step from hit to miss that a group of n must show. Where replacement is no true LRU
+   it keeps some of its pages. */
+#define CONFLICT 0.25
+/* A group of n - 1 must show so many times less: pages that conflict by chance do not. */
+#define LESS 3
+/* Part of the pages that must miss each level inside. */
+#define NEARLY_ALL 0.9
+#define MOST_PAGES 8192
+/* The bracket of the curve, widened by what a point can be off. */
+#define WIDER 1.1
+/* Fresh placements on which a conflict must show, and not show with a page less. */
+#define CONFIRMATIONS 3
+
+struct group {
+    unsigned count; /* n */
+    size_t stride;  /* s, in pages */
+    size_t row;     /* pages in a row */
+};
+
+struct search {
+    const struct fm_known_tlb *inner;
+    size_t inner_count;
+    const struct fm_tlb_step *step;
+    struct fm_page_list list;
+    uint32_t *offsets; /* of the pages of a row, the first `row` of a shuffled order */
+    size_t arena;      /* pages placed */
+};
+
+/* Whether a level inside holds hardly any of the pages, by what is known of it: under LRU a set
+   that is asked for more pages than it has ways misses them all. */
+static bool is_missed(const struct fm_known_tlb *tlb, const struct fm_page_list *list)
+{
+    if (tlb->sets == 0)
+        return list->count >= 2 * tlb->entries;
+    unsigned *load = calloc(tlb->sets, sizeof *load);
+    size_t missed = 0;
+    for (size_t i = 0; load && i < list->count; i++)
+        load[list->numbers[i] % tlb->sets]++;
+    for (size_t i = 0; load && i < list->count; i++)
+        missed += 2 * load[list->numbers[i] % tlb->sets] > 3 * tlb->ways;
+    free(load);
+    return (double)missed >= NEARLY_ALL * (double)list->count;
+}
+
+static void fill(struct search *search, const struct group *group)
+{
+    search->list.count = 0;
+    for (unsigned i = 0; i < group->count; i++)
+        for (size_t j = 0; j < group->row; j++)
+            search->list.numbers[search->list.count++] =
+                (uint32_t)(i * group->stride + search->offsets[j]);
+}
+
+/* Offsets in a random order, those first that share a set of the level just inside: so few of them
+   crowd that set. */
+static void choose_offsets(struct search *search, size_t stride, uint64_t seed)
+{
+    struct fm_rng rng;
+    fm_rng_seed(&rng, seed);
+    const size_t sets = search->inner_count ? search->inner[search->inner_count - 1].sets : 1;
+    const size_t apart = sets > 1 ? sets : 1;
+    const size_t most = stride < MOST_PAGES ? stride : MOST_PAGES;
+    size_t count = 0;
+    for (size_t at = 0; at < stride && count < most; at += apart)
+        search->offsets[count++] = (uint32_t)at;
+    fm_rng_shuffle(&rng, search->offsets, count);
+    const size_t first = count;
+    for (size_t at = 0; at < stride && count < most; at++)
+        if (at % apart)
+            search->offsets[count++] = (uint32_t)at;
+    fm_rng_shuffle(&rng, search->offsets + first, count - first);
+}
+
+/* Makes rows as short as they can be for the levels inside to hold none of a group of n - 1. False:
+   they hold any that fits. */
+static bool choose_row(struct search *search, struct group *group)
+{
+    const size_t longest =
+        group->stride < MOST_PAGES / group->count ? group->stride : MOST_PAGES / group->count;
+    for (group->row = 1; group->row <= longest; group->row += group->row / 8 + 1) {
+        struct group fewer = *group;
+        fewer.count -= group->count > 2;
+        fill(search, &fewer);
+        bool all = true;
+        for (size_t i = 0; i < search->inner_count && all; i++)
+            all = is_missed(&search->inner[i], &search->list);
+        if (all)
+            return true;
+    }
+    return false;
+}
+
+static bool place(struct fm_lab *lab, struct search *search, struct fm_error *err)
+{
+    return fm_lab_place(lab, search->arena * search->list.page, err);
+}
+
+/* Which part of the step from hit to miss a group shows. */
+static bool time_group(struct fm_lab *lab, struct search *search, const struct group *group,
+                       unsigned repeats, double *part, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = repeats, .laps = 3, .steps = 32};
+    struct fm_translation found;
+    fill(search, group);
+    if (!fm_time_translation(lab, &search->list, &care, &found, err))
+        return false;
+    *part = (found.cost_ns - search->step->cost_before) /
+            (search->step->cost - search->step->cost_before);
+    return true;
+}
+
+static bool confirm(struct fm_lab *lab, struct search *search, const struct group *group, bool *yes,
+                    struct fm_error *err)
+{
+    struct group one = *group, fewer;
+    *yes = true;
+    for (int i = 0; i < CONFIRMATIONS && *yes; i++) {
+        double more, less = 0;
+        choose_offsets(search, one.stride, fm_lab_seed(lab));
+        if (!choose_row(search, &one))
+            return true;
+        fewer = one;
+        fewer.count--;
+        if (!place(lab, search, err) || !time_group(lab, search, &one, 4, &more, err) ||
+            (one.count > 2 && !time_group(lab, search, &fewer, 4, &less, err)))
+            return false;
+        *yes = more > CONFLICT && LESS * less < more;
+    }
+    return true;
+}
+
+static bool try_group(struct fm_lab *lab, struct search *search, struct group *group, bool *yes,
+                      struct fm_error *err)
+{
+    double part;
+    *yes = false;
+    choose_offsets(search, group->stride, fm_lab_seed(lab));
+    if (!choose_row(search, group))
+        return true;
+    if (!time_group(lab, search, group, 2, &part, err))
+        return false;
+    if (part <= CONFLICT)
+        return true;
+    return confirm(lab, search, group, yes, err);
+}
+
+static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb *tlb,
+                 struct fm_error *err)
+{
+    const double low = tlb->step.held / WIDER, high = tlb->step.missed * WIDER;
+    for (unsigned count = 2; count <= high + 1; count++) {
+        const size_t from = (size_t)ceil(low / (count - 1)), to = (size_t)(high / (count - 1));
+        if (!fm_lab_go_on(lab, count / high, err))
+            return false;
+        for (size_t stride = from ? from : 1; stride <= to; stride++) {
+            struct group group = {count, stride, 1};
+            bool yes;
+            if (!try_group(lab, search, &group, &yes, err))
+                return false;
+            if (yes) {
+                tlb->ways = count - 1;
+                tlb->sets = (unsigned)stride;
+                return true;
+            }
+        }
+    }
+    return true;
+}
+
+bool fm_find_tlb_ways(struct fm_lab *lab, size_t page, const struct fm_known_tlb *inner,
+                      size_t inner_count, struct fm_known_tlb *tlb, struct fm_error *err)
+{
+    struct search search = {.inner = inner,
+                            .inner_count = inner_count,
+                            .step = &tlb->step,
+                            .arena = (size_t)(2 * WIDER * tlb->step.missed) + 2,
+                            .offsets = malloc(MOST_PAGES * sizeof *search.offsets)};
+    bool good = search.offsets || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for offsets");
+    good = good && fm_page_list_open(&search.list, MOST_PAGES, page, err);
+    good = good && place(lab, &search, err) && find(lab, &search, tlb, err);
+    fm_page_list_close(&search.list);
+    free(search.offsets);
+    return good;
+}

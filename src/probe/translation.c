@@ -1,0 +1,59 @@
+#include "probe/translation.h"
+
+#include <stdlib.h>
+
+#include "refstring/refstring.h"
+
+/* Lines touched in each page: the fewest that can be visited in bursts, so that caches have little
+   to do with it. */
+#define LINES 2
+/* Pages are divided into so many bytes; on any machine that is some lines or parts of one, which
+   makes no difference: both orders touch the same. */
+#define UNIT 64
+
+bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err)
+{
+    *list = (struct fm_page_list){.room = room, .page = page};
+    list->numbers = malloc(room * sizeof *list->numbers);
+    return list->numbers || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of pages");
+}
+
+void fm_page_list_close(struct fm_page_list *list)
+{
+    free(list->numbers);
+    *list = (struct fm_page_list){0};
+}
+
+void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride)
+{
+    list->count = count < list->room ? count : list->room;
+    for (size_t i = 0; i < list->count; i++)
+        list->numbers[i] = (uint32_t)(i * stride);
+}
+
+static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned burst,
+                        const struct fm_care *care, double *ns, struct fm_error *err)
+{
+    const struct fm_page_plan plan = {.pages = list->numbers,
+                                      .count = list->count,
+                                      .page = list->page,
+                                      .unit = UNIT,
+                                      .lines = LINES,
+                                      .burst = burst,
+                                      .seed = lab->placement_seed};
+    struct fm_string string;
+    return fm_page_string(&string, &plan, err) && fm_lab_time(lab, &string, care, ns, err);
+}
+
+bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
+                         const struct fm_care *care, struct fm_translation *found,
+                         struct fm_error *err)
+{
+    double single, bursts;
+    if (!time_visits(lab, list, 1, care, &single, err) ||
+        !time_visits(lab, list, LINES, care, &bursts, err))
+        return false;
+    found->cost_ns = (single - bursts) * LINES / (LINES - 1);
+    found->rest_ns = single - found->cost_ns;
+    return true;
+}

@@ -1,0 +1,31 @@
+/* What translation adds to references over a list of pages. */
+#ifndef FM_PROBE_TRANSLATION_H
+#define FM_PROBE_TRANSLATION_H
+
+#include "probe/lab.h"
+
+/* Pages of an arena. */
+struct fm_page_list {
+    uint32_t *numbers;
+    size_t count, room;
+    size_t page; /* bytes of one */
+};
+
+bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err);
+void fm_page_list_close(struct fm_page_list *list);
+
+/* Pages 0, stride, 2 * stride … */
+void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride);
+
+/* A reading: what translation adds to a reference, and what the reference takes besides. */
+struct fm_translation {
+    double cost_ns, rest_ns;
+};
+
+/* Times one visit to each page after the other, and the same lines in bursts: to caches that is the
+   same, to TLBs half as much. The arena must be placed. */
+bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
+                         const struct fm_care *care, struct fm_translation *found,
+                         struct fm_error *err);
+
+#endif
