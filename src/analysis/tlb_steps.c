@@ -15,8 +15,8 @@ static double tolerance(const struct fm_tlb_point *point, double cost)
 /* Whether the cost at i and at the next point is above a plateau. */
 static bool leaves(const struct fm_tlb_point *points, size_t n, size_t i, double plateau)
 {
-    for (size_t j = i; j < n && j < i + 2; j++)
-        if (points[j].cost <= plateau + tolerance(&points[j], plateau))
+    for (size_t j = i; j < i + 2; j++)
+        if (j == n || points[j].cost <= plateau + tolerance(&points[j], plateau))
             return false;
     return true;
 }

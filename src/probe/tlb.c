@@ -4,7 +4,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "analysis/monotone_steps.h"
 #include "core/rng.h"
 #include "probe/probe.h"
 
@@ -55,6 +57,22 @@ static bool time_pages(struct fm_lab *lab, struct tlbs *tlbs, size_t count, size
     return fm_time_translation(lab, &tlbs->list, &care, found, err);
 }
 
+/* Translation never gets cheaper as pages are added, but for what misses of caches hide of it. A
+   reading that something disturbed is outvoted by its neighbours. */
+static bool smooth(struct fm_tlb_point *points, size_t n, struct fm_error *err)
+{
+    double cost[MOST_POINTS], error[MOST_POINTS];
+    for (size_t i = 0; i < n; i++) {
+        cost[i] = points[i].cost;
+        error[i] = points[i].error;
+    }
+    if (n && !fm_monotone_steps(cost, error, n, cost))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
+    for (size_t i = 0; i < n; i++)
+        points[i].cost = cost[i];
+    return true;
+}
+
 static bool draw_curve(struct fm_lab *lab, struct tlbs *tlbs, struct fm_error *err)
 {
     struct fm_tlb_point points[MOST_POINTS];
@@ -85,9 +103,11 @@ static bool draw_curve(struct fm_lab *lab, struct tlbs *tlbs, struct fm_error *e
         tlbs->far = points[n].pages;
         pages = fmax(floor(pages) + 1, pages * exp2(1.0 / DENSITY));
     }
+    if (!smooth(points, n, err))
+        return false;
     tlbs->count = fm_read_tlb_steps(points, n, steps, FM_TLB_LEVELS);
     for (size_t i = 0; i < tlbs->count; i++) {
-        tlbs->known[i] = (struct fm_known_tlb){.step = steps[i]};
+        tlbs->known[i] = (struct fm_known_tlb){.step = steps[i], .read_cost = steps[i].cost};
         struct fm_step *step = &curve->steps[curve->step_count++];
         step->x = steps[i].held;
         step->y = steps[i].cost;
@@ -190,18 +210,27 @@ static bool strides_all_fit(struct fm_lab *lab, struct tlbs *tlbs, struct fm_kno
     return true;
 }
 
-/* Whether a rise is that of a TLB. Page tables fall out of caches as pages grow in number, and
-   walks take longer: that shows with fewer pages, too, if these are so far apart that no two share
-   a line of the tables, while a TLB holds them easily. They are picked at random, so that they do
-   not crowd some of its sets, and are too many for the level inside. */
+static void take_away(struct tlbs *tlbs, size_t index)
+{
+    memmove(&tlbs->known[index], &tlbs->known[index + 1],
+            (tlbs->count - index - 1) * sizeof tlbs->known[0]);
+    tlbs->count--;
+}
+
+/* Whether a rise is that of a TLB: it must be there when it is looked at again. And page tables
+   fall out of caches as pages grow in number, and walks take longer: that shows with fewer pages,
+   too, if these are so far apart that no two share a line of the tables, while a TLB holds them
+   easily. They are picked at random, so that they do not crowd some of its sets, and are too many
+   for the level inside. */
 static bool is_a_tlb(struct fm_lab *lab, struct tlbs *tlbs, size_t index, bool *yes,
                      struct fm_error *err)
 {
     const struct fm_tlb_step *step = &tlbs->known[index].step;
-    const struct fm_known_tlb *inner = &tlbs->known[index - 1];
+    const struct fm_known_tlb none = {0}, *inner = index ? &tlbs->known[index - 1] : &none;
     const double pages = fmax(TOO_MANY * inner->entries, step->held / SPARSE);
-    *yes = step->cost > FM_TLB_LEAST_STEP * inner->step.cost;
-    if (!*yes || pages > step->held / TOO_MANY)
+    *yes =
+        step->cost > fmax(FM_TLB_LEAST_STEP * inner->step.cost, tlbs->known[index].read_cost / 2);
+    if (!*yes || index == 0 || pages > step->held / TOO_MANY)
         return true;
     const struct fm_care care = {.repeats = 4};
     struct fm_translation found;
@@ -295,21 +324,21 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!fm_page_list_open(&tlbs.list, MOST_PAGES, tlbs.page, err))
         return false;
     bool good = draw_curve(lab, &tlbs, err);
-    for (size_t i = 0; i < tlbs.count && good; i++) {
+    for (size_t i = 0; i < tlbs.count && good;) {
         double low, high;
-        bool yes = true;
+        bool yes = false;
         good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
-               measure_cost(lab, &tlbs, i, &low, &high, err) &&
-               (i == 0 || is_a_tlb(lab, &tlbs, i, &yes, err));
-        if (!yes) {
-            tlbs.count = i;
-            break;
+               measure_cost(lab, &tlbs, i, &low, &high, err) && is_a_tlb(lab, &tlbs, i, &yes, err);
+        if (good && !yes) {
+            take_away(&tlbs, i);
+            continue;
         }
         good = good && measure_level(lab, &tlbs, i, err);
         if (!good)
             break;
         report_level(lab, &tlbs, i);
         report_cost(lab, i, tlbs.known[i].step.cost, low, high);
+        i++;
     }
     if (good && tlbs.count == 0) {
         struct fm_finding *entries = tlb_finding(lab, 0, "entries", "");

@@ -7,6 +7,7 @@
 
 struct fm_known_tlb {
     struct fm_tlb_step step;
+    double read_cost;   /* of a miss, as the curve has it */
     unsigned entries;   /* 0: not determined */
     unsigned ways;      /* 0: not determined */
     unsigned sets;      /* 0: not determined; 1: fully associative */

@@ -19,6 +19,15 @@
 /* Part of the pages that must miss each level inside. */
 #define NEARLY_ALL 0.9
 #define MOST_PAGES 8192
+/* Times its ways that a set must be asked for to miss nearly all, by any policy; LRU needs but one
+   page more than ways. */
+#define CROWDED 1.5
+/* Part of the pages a level holds that crowd hardly any of its sets, wherever they fall. */
+#define FEW 0.5
+/* References spent on one level at the most, in each effort. */
+static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 3e7, [FM_THOROUGH] = 3e8};
+/* … of which a test of one page takes so many. */
+#define REFERENCES_EACH 24
 /* The bracket of the curve, widened by what a point can be off. */
 #define WIDER 1.1
 /* Fresh placements on which a conflict must show, and not show with a page less. */
@@ -36,12 +45,15 @@ struct search {
     const struct fm_tlb_step *step;
     struct fm_page_list list;
     uint32_t *offsets; /* of the pages of a row, the first `row` of a shuffled order */
-    size_t arena;      /* pages placed */
+    size_t offset_count;
+    size_t arena; /* pages placed */
+    double spent; /* references */
 };
 
 /* Whether a level inside holds hardly any of the pages, by what is known of it: under LRU a set
    that is asked for more pages than it has ways misses them all. */
-static bool is_missed(const struct fm_known_tlb *tlb, const struct fm_page_list *list)
+static bool is_missed(const struct fm_known_tlb *tlb, const struct fm_page_list *list,
+                      double crowding)
 {
     if (tlb->sets == 0)
         return list->count >= 2 * tlb->entries;
@@ -50,7 +62,7 @@ static bool is_missed(const struct fm_known_tlb *tlb, const struct fm_page_list 
     for (size_t i = 0; load && i < list->count; i++)
         load[list->numbers[i] % tlb->sets]++;
     for (size_t i = 0; load && i < list->count; i++)
-        missed += 2 * load[list->numbers[i] % tlb->sets] > 3 * tlb->ways;
+        missed += load[list->numbers[i] % tlb->sets] > crowding * tlb->ways;
     free(load);
     return (double)missed >= NEARLY_ALL * (double)list->count;
 }
@@ -65,39 +77,52 @@ static void fill(struct search *search, const struct group *group)
 }
 
 /* Offsets in a random order, those first that share a set of the level just inside: so few of them
-   crowd that set. */
+   crowd that set. All lie in the first half of the stride: were the sets but half as many as the
+   stride, offsets that far apart would meet in them, and twice as few ways seem to be crowded. */
 static void choose_offsets(struct search *search, size_t stride, uint64_t seed)
 {
     struct fm_rng rng;
     fm_rng_seed(&rng, seed);
     const size_t sets = search->inner_count ? search->inner[search->inner_count - 1].sets : 1;
     const size_t apart = sets > 1 ? sets : 1;
-    const size_t most = stride < MOST_PAGES ? stride : MOST_PAGES;
+    const size_t end = stride > 1 ? stride / 2 : 1;
     size_t count = 0;
-    for (size_t at = 0; at < stride && count < most; at += apart)
+    for (size_t at = 0; at < end && count < MOST_PAGES; at += apart)
         search->offsets[count++] = (uint32_t)at;
     fm_rng_shuffle(&rng, search->offsets, count);
     const size_t first = count;
-    for (size_t at = 0; at < stride && count < most; at++)
+    for (size_t at = 0; at < end && count < MOST_PAGES; at++)
         if (at % apart)
             search->offsets[count++] = (uint32_t)at;
     fm_rng_shuffle(&rng, search->offsets + first, count - first);
+    search->offset_count = count;
 }
 
-/* Makes rows as short as they can be for the levels inside to hold none of a group of n - 1. False:
-   they hold any that fits. */
+/* Whether all levels inside hold hardly any page of a group. */
+static bool misses_inside(struct search *search, const struct group *group, double crowding)
+{
+    bool all = true;
+    fill(search, group);
+    for (size_t i = 0; i < search->inner_count && all; i++)
+        all = is_missed(&search->inner[i], &search->list, crowding);
+    return all;
+}
+
+/* Makes rows as short as they can be for the levels inside to hold no page, with one less in each
+   row too. False: they hold any that are so few that they do not crowd this level by chance. */
 static bool choose_row(struct search *search, struct group *group)
 {
-    const size_t longest =
-        group->stride < MOST_PAGES / group->count ? group->stride : MOST_PAGES / group->count;
+    const double room = fmin(MOST_PAGES, FEW * search->step->held) / group->count;
+    const size_t longest = (size_t)fmin((double)search->offset_count, room);
+    struct group fewer = *group;
+    fewer.count -= group->count > 2;
+    if (search->inner_count == 0) {
+        group->row = 1;
+        return true;
+    }
     for (group->row = 1; group->row <= longest; group->row += group->row / 8 + 1) {
-        struct group fewer = *group;
-        fewer.count -= group->count > 2;
-        fill(search, &fewer);
-        bool all = true;
-        for (size_t i = 0; i < search->inner_count && all; i++)
-            all = is_missed(&search->inner[i], &search->list);
-        if (all)
+        fewer.row = group->row;
+        if (misses_inside(search, group, CROWDED) && misses_inside(search, &fewer, 1))
             return true;
     }
     return false;
@@ -142,39 +167,47 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     return true;
 }
 
-static bool try_group(struct fm_lab *lab, struct search *search, struct group *group, bool *yes,
-                      struct fm_error *err)
+/* The stride at which a number of pages conflicts most. */
+static bool best_stride(struct fm_lab *lab, struct search *search, unsigned count, double low,
+                        double high, struct group *best, double *most, struct fm_error *err)
 {
-    double part;
-    *yes = false;
-    choose_offsets(search, group->stride, fm_lab_seed(lab));
-    if (!choose_row(search, group))
-        return true;
-    if (!time_group(lab, search, group, 2, &part, err))
-        return false;
-    if (part <= CONFLICT)
-        return true;
-    return confirm(lab, search, group, yes, err);
+    const size_t from = (size_t)ceil(low / (count - 1)), to = (size_t)(high / (count - 1));
+    *most = 0;
+    for (size_t stride = from ? from : 1; stride <= to; stride++) {
+        struct group group = {count, stride, 1};
+        double part;
+        choose_offsets(search, stride, fm_lab_seed(lab));
+        if (!choose_row(search, &group))
+            continue;
+        if (!time_group(lab, search, &group, 2, &part, err))
+            return false;
+        search->spent += REFERENCES_EACH * (double)search->list.count;
+        if (part > *most) {
+            *most = part;
+            *best = group;
+        }
+    }
+    return true;
 }
 
 static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb *tlb,
                  struct fm_error *err)
 {
     const double low = tlb->step.held / WIDER, high = tlb->step.missed * WIDER;
-    for (unsigned count = 2; count <= high + 1; count++) {
-        const size_t from = (size_t)ceil(low / (count - 1)), to = (size_t)(high / (count - 1));
-        if (!fm_lab_go_on(lab, count / high, err))
+    for (unsigned count = 2; count <= high + 1 && search->spent < spend[lab->options->effort];
+         count++) {
+        struct group group;
+        double most;
+        bool yes = false;
+        if (!fm_lab_go_on(lab, count / high, err) ||
+            !best_stride(lab, search, count, low, high, &group, &most, err))
             return false;
-        for (size_t stride = from ? from : 1; stride <= to; stride++) {
-            struct group group = {count, stride, 1};
-            bool yes;
-            if (!try_group(lab, search, &group, &yes, err))
-                return false;
-            if (yes) {
-                tlb->ways = count - 1;
-                tlb->sets = (unsigned)stride;
-                return true;
-            }
+        if (most > CONFLICT && !confirm(lab, search, &group, &yes, err))
+            return false;
+        if (yes) {
+            tlb->ways = count - 1;
+            tlb->sets = (unsigned)group.stride;
+            return true;
         }
     }
     return true;

@@ -42,7 +42,10 @@ static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, uns
                                       .burst = burst,
                                       .seed = lab->placement_seed};
     struct fm_string string;
-    return fm_page_string(&string, &plan, err) && fm_lab_time(lab, &string, care, ns, err);
+    if (!fm_page_string(&string, &plan, err))
+        return false;
+    fm_string_flush(&string);
+    return fm_lab_time(lab, &string, care, ns, err);
 }
 
 bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,

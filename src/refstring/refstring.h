@@ -99,6 +99,10 @@ void fm_string_prime(struct fm_string *string, unsigned laps);
    along unasked ages and leaves before a wanted one does. */
 void fm_string_grow(struct fm_string *string);
 
+/* Appends a flush of the whole order. A cache that evicts what came first would else remember the
+   order of the string before. */
+void fm_string_flush(struct fm_string *string);
+
 /* Appends the metered, chained walk of that many references. */
 void fm_string_time(struct fm_string *string, uint64_t references);
 

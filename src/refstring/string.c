@@ -51,6 +51,11 @@ void fm_string_grow(struct fm_string *string)
     }
 }
 
+void fm_string_flush(struct fm_string *string)
+{
+    add_phase(string, (struct fm_phase){.op = FM_OP_FLUSH, .references = string->orders[0].count});
+}
+
 void fm_string_time(struct fm_string *string, uint64_t references)
 {
     add_phase(string,
