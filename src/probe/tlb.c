@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/monotone_steps.h"
-#include "core/rng.h"
 #include "probe/probe.h"
 
 /* More pages than any TLB holds. */
@@ -26,30 +25,10 @@
 #define SOME 0.08
 /* Part of the step from hit to miss that strides must not show in a TLB that has but one set. */
 #define STRIDES 0.3
-/* Pages whose entries share a line of the page tables, at the most; and the part of the pages that
-   would still fill more such lines than neighbours did. */
-#define TABLE_LINE 8
-#define SPARSE     4
-/* So many times its entries are too many pages for a TLB, whatever its sets. */
-#define TOO_MANY 1.5
 /* What two good surveys of one machine differ by. */
 #define LEAST_WIDTH 0.03
 
-struct tlbs {
-    size_t page;
-    struct fm_page_list list;
-    struct fm_known_tlb known[FM_TLB_LEVELS];
-    size_t count;
-    double far; /* pages at the end of the curve */
-};
-
-static bool place_pages(struct fm_lab *lab, const struct tlbs *tlbs, size_t pages,
-                        struct fm_error *err)
-{
-    return fm_lab_place(lab, pages * tlbs->page, err);
-}
-
-static bool time_pages(struct fm_lab *lab, struct tlbs *tlbs, size_t count, size_t stride,
+static bool time_pages(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t count, size_t stride,
                        unsigned repeats, struct fm_translation *found, struct fm_error *err)
 {
     const struct fm_care care = {.repeats = repeats, .references = 2 * count, .steps = 256};
@@ -73,7 +52,7 @@ static bool smooth(struct fm_tlb_point *points, size_t n, struct fm_error *err)
     return true;
 }
 
-static bool draw_curve(struct fm_lab *lab, struct tlbs *tlbs, struct fm_error *err)
+static bool draw_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
 {
     struct fm_tlb_point points[MOST_POINTS];
     struct fm_tlb_step steps[FM_TLB_LEVELS];
@@ -89,7 +68,7 @@ static bool draw_curve(struct fm_lab *lab, struct tlbs *tlbs, struct fm_error *e
         struct fm_translation found;
         if (pages > placed) {
             placed = fmin(most, 4 * pages);
-            if (!place_pages(lab, tlbs, (size_t)placed, err))
+            if (!fm_place_pages(lab, &tlbs->list, (size_t)placed, err))
                 return false;
         }
         if (!fm_lab_go_on(lab, 0.3 * log(pages) / log(most), err) ||
@@ -117,24 +96,27 @@ static bool draw_curve(struct fm_lab *lab, struct tlbs *tlbs, struct fm_error *e
 }
 
 /* Measures what a miss costs where all miss, and what is left of it where none should. */
-static bool measure_cost(struct fm_lab *lab, struct tlbs *tlbs, size_t index, double *low,
+static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, double *low,
                          double *high, struct fm_error *err)
 {
     struct fm_tlb_step *step = &tlbs->known[index].step;
     const double end = index + 1 < tlbs->count ? tlbs->known[index + 1].step.held : tlbs->far;
     const size_t pages = (size_t)fmax(step->missed, fmin(BEYOND * step->missed, end));
-    double sum = 0;
+    double sum = 0, rest = 0;
     *low = INFINITY;
     *high = 0;
     for (int i = 0; i < COST_PLACEMENTS; i++) {
         struct fm_translation found;
-        if (!place_pages(lab, tlbs, pages, err) || !time_pages(lab, tlbs, pages, 1, 6, &found, err))
+        if (!fm_place_pages(lab, &tlbs->list, pages, err) ||
+            !time_pages(lab, tlbs, pages, 1, 6, &found, err))
             return false;
         sum += found.cost_ns;
+        rest += found.rest_ns;
         *low = fmin(*low, found.cost_ns);
         *high = fmax(*high, found.cost_ns);
     }
     step->cost = sum / COST_PLACEMENTS;
+    tlbs->known[index].rest_ns = rest / COST_PLACEMENTS;
     return true;
 }
 
@@ -150,14 +132,14 @@ static double beyond(const struct fm_translation *found, const struct fm_transla
 
 /* Whether some of so many pages miss, on any of a few placements: each brings another order, and
    some policies are lucky with some. */
-static bool some_miss(struct fm_lab *lab, struct tlbs *tlbs, const struct fm_tlb_step *step,
+static bool some_miss(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
                       size_t pages, bool *yes, struct fm_error *err)
 {
     const double some = SOME * (step->cost - step->cost_before);
     struct fm_translation fits, full, found;
     *yes = false;
     for (int i = 0; i < ONSET_PLACEMENTS && !*yes; i++) {
-        if (!place_pages(lab, tlbs, (size_t)step->missed, err) ||
+        if (!fm_place_pages(lab, &tlbs->list, (size_t)step->missed, err) ||
             !time_pages(lab, tlbs, (size_t)step->held, 1, 4, &fits, err) ||
             !time_pages(lab, tlbs, (size_t)step->missed, 1, 4, &full, err) ||
             !time_pages(lab, tlbs, pages, 1, 6, &found, err))
@@ -169,7 +151,7 @@ static bool some_miss(struct fm_lab *lab, struct tlbs *tlbs, const struct fm_tlb
 }
 
 /* Halves down to the largest number of pages that the level holds, all of which then hit. */
-static bool find_onset(struct fm_lab *lab, struct tlbs *tlbs, struct fm_known_tlb *tlb,
+static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
                        struct fm_error *err)
 {
     size_t held = (size_t)tlb->step.held, missed = (size_t)tlb->step.missed;
@@ -189,13 +171,13 @@ static bool find_onset(struct fm_lab *lab, struct tlbs *tlbs, struct fm_known_tl
 }
 
 /* Whether pages any stride apart fit as well as neighbours do: then there is but one set. */
-static bool strides_all_fit(struct fm_lab *lab, struct tlbs *tlbs, struct fm_known_tlb *tlb,
+static bool strides_all_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
                             struct fm_error *err)
 {
     const struct fm_tlb_step *step = &tlb->step;
     const size_t count = tlb->entries - tlb->entries / 8;
     bool all = true;
-    if (!place_pages(lab, tlbs, count * tlb->entries, err))
+    if (!fm_place_pages(lab, &tlbs->list, count * tlb->entries, err))
         return false;
     for (size_t stride = 2; stride <= tlb->entries && all; stride++) {
         struct fm_translation found;
@@ -210,46 +192,18 @@ static bool strides_all_fit(struct fm_lab *lab, struct tlbs *tlbs, struct fm_kno
     return true;
 }
 
-static void take_away(struct tlbs *tlbs, size_t index)
+static void take_away(struct fm_tlbs *tlbs, size_t index)
 {
     memmove(&tlbs->known[index], &tlbs->known[index + 1],
             (tlbs->count - index - 1) * sizeof tlbs->known[0]);
     tlbs->count--;
 }
 
-/* Whether a rise is that of a TLB: it must be there when it is looked at again. And page tables
-   fall out of caches as pages grow in number, and walks take longer: that shows with fewer pages,
-   too, if these are so far apart that no two share a line of the tables, while a TLB holds them
-   easily. They are picked at random, so that they do not crowd some of its sets, and are too many
-   for the level inside. */
-static bool is_a_tlb(struct fm_lab *lab, struct tlbs *tlbs, size_t index, bool *yes,
-                     struct fm_error *err)
-{
-    const struct fm_tlb_step *step = &tlbs->known[index].step;
-    const struct fm_known_tlb none = {0}, *inner = index ? &tlbs->known[index - 1] : &none;
-    const double pages = fmax(TOO_MANY * inner->entries, step->held / SPARSE);
-    *yes =
-        step->cost > fmax(FM_TLB_LEAST_STEP * inner->step.cost, tlbs->known[index].read_cost / 2);
-    if (!*yes || index == 0 || pages > step->held / TOO_MANY)
-        return true;
-    const struct fm_care care = {.repeats = 4};
-    struct fm_translation found;
-    struct fm_rng rng;
-    fm_rng_seed(&rng, fm_lab_seed(lab));
-    fm_page_list_fill(&tlbs->list, (size_t)pages, TABLE_LINE);
-    for (size_t i = 0; i < tlbs->list.count; i++)
-        tlbs->list.numbers[i] += (uint32_t)fm_rng_below(&rng, TABLE_LINE);
-    if (!place_pages(lab, tlbs, tlbs->list.count * TABLE_LINE, err) ||
-        !fm_time_translation(lab, &tlbs->list, &care, &found, err))
-        return false;
-    *yes = found.cost_ns - inner->step.cost < STRIDES * (step->cost - inner->step.cost);
-    return true;
-}
-
 /* Entries up to which all strides can be tried. */
 #define FEW_ENTRIES 128
 
-static bool measure_level(struct fm_lab *lab, struct tlbs *tlbs, size_t index, struct fm_error *err)
+static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                          struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
     if (index > 0)
@@ -282,7 +236,7 @@ static void report_number(struct fm_lab *lab, size_t index, const char *attribut
         fm_measured(finding, value, value, value, 0.98, method, "curve:tlb");
 }
 
-static void report_level(struct fm_lab *lab, const struct tlbs *tlbs, size_t index)
+static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     const struct fm_known_tlb *tlb = &tlbs->known[index];
     report_number(lab, index, "entries", "", tlb->entries, tlb->method);
@@ -320,7 +274,7 @@ static void report_cost(struct fm_lab *lab, size_t index, double cost, double lo
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
-    struct tlbs tlbs = {.page = lab->machine->info.page_size};
+    struct fm_tlbs tlbs = {.page = lab->machine->info.page_size};
     if (!fm_page_list_open(&tlbs.list, MOST_PAGES, tlbs.page, err))
         return false;
     bool good = draw_curve(lab, &tlbs, err);
@@ -328,7 +282,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         double low, high;
         bool yes = false;
         good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
-               measure_cost(lab, &tlbs, i, &low, &high, err) && is_a_tlb(lab, &tlbs, i, &yes, err);
+               measure_cost(lab, &tlbs, i, &low, &high, err) &&
+               fm_is_a_tlb(lab, &tlbs, i, &yes, err);
         if (good && !yes) {
             take_away(&tlbs, i);
             continue;

@@ -1,4 +1,4 @@
-/* One level of data TLBs as far as it is known. */
+/* Data TLBs as far as they are known. */
 #ifndef FM_PROBE_TLB_H
 #define FM_PROBE_TLB_H
 
@@ -8,11 +8,25 @@
 struct fm_known_tlb {
     struct fm_tlb_step step;
     double read_cost;   /* of a miss, as the curve has it */
+    double rest_ns;     /* what a reference takes besides */
     unsigned entries;   /* 0: not determined */
     unsigned ways;      /* 0: not determined */
     unsigned sets;      /* 0: not determined; 1: fully associative */
     const char *method; /* that found the entries */
 };
+
+struct fm_tlbs {
+    size_t page;
+    struct fm_page_list list; /* to fill and time */
+    struct fm_known_tlb known[FM_TLB_LEVELS];
+    size_t count;
+    double far; /* pages at the end of the curve */
+};
+
+/* Whether a rise of the cost is that of a TLB: it must be there when it is looked at again, and
+   neither page tables nor caches must account for it. Its cost must have been measured. */
+bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *yes,
+                 struct fm_error *err);
 
 /* Finds ways and sets of the level after `inner` ones, which are known. A group of pages that share
    a set, one more than it has ways, misses on every lap; it is found by trying all numbers of pages

@@ -14,6 +14,12 @@
 /* Part of the step from hit to miss that a group of n must show. Where replacement is no true LRU
    it keeps some of its pages. */
 #define CONFLICT 0.25
+/* … and that LRU shows; pages may meet by chance, but not all. */
+#define ALL 0.85
+/* Times that a stride must conflict more than a smaller one. */
+#define MORE 1.3
+/* How many more pages than conflict at all are tried for one where all do. */
+#define FURTHER 4
 /* A group of n - 1 must show so many times less: pages that conflict by chance do not. */
 #define LESS 3
 /* Part of the pages that must miss each level inside. */
@@ -25,7 +31,7 @@
 /* Part of the pages a level holds that crowd hardly any of its sets, wherever they fall. */
 #define FEW 0.5
 /* References spent on one level at the most, in each effort. */
-static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 3e7, [FM_THOROUGH] = 3e8};
+static const double spend[] = {[FM_QUICK] = 4e6, [FM_NORMAL] = 1.5e7, [FM_THOROUGH] = 3e8};
 /* … of which a test of one page takes so many. */
 #define REFERENCES_EACH 24
 /* The bracket of the curve, widened by what a point can be off. */
@@ -147,22 +153,24 @@ static bool time_group(struct fm_lab *lab, struct search *search, const struct g
     return true;
 }
 
-static bool confirm(struct fm_lab *lab, struct search *search, const struct group *group, bool *yes,
-                    struct fm_error *err)
+/* The least part that a group shows on a few placements; 0 where one page less shows nearly as
+   much on any. */
+static bool confirm(struct fm_lab *lab, struct search *search, const struct group *group,
+                    double *least, struct fm_error *err)
 {
     struct group one = *group, fewer;
-    *yes = true;
-    for (int i = 0; i < CONFIRMATIONS && *yes; i++) {
+    *least = INFINITY;
+    for (int i = 0; i<CONFIRMATIONS && * least> 0; i++) {
         double more, less = 0;
         choose_offsets(search, one.stride, fm_lab_seed(lab));
         if (!choose_row(search, &one))
-            return true;
+            break;
         fewer = one;
         fewer.count--;
         if (!place(lab, search, err) || !time_group(lab, search, &one, 4, &more, err) ||
             (one.count > 2 && !time_group(lab, search, &fewer, 4, &less, err)))
             return false;
-        *yes = more > CONFLICT && LESS * less < more;
+        *least = more > CONFLICT && LESS * less < more ? fmin(*least, more) : 0;
     }
     return true;
 }
@@ -182,7 +190,8 @@ static bool best_stride(struct fm_lab *lab, struct search *search, unsigned coun
         if (!time_group(lab, search, &group, 2, &part, err))
             return false;
         search->spent += REFERENCES_EACH * (double)search->list.count;
-        if (part > *most) {
+        /* Multiples of the sets conflict as well; the smallest is meant. */
+        if (part > *most * MORE) {
             *most = part;
             *best = group;
         }
@@ -190,24 +199,28 @@ static bool best_stride(struct fm_lab *lab, struct search *search, unsigned coun
     return true;
 }
 
+/* The fewest pages that conflict, all of them; or, where no number does so, that conflict at all.
+ */
 static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb *tlb,
                  struct fm_error *err)
 {
     const double low = tlb->step.held / WIDER, high = tlb->step.missed * WIDER;
-    for (unsigned count = 2; count <= high + 1 && search->spent < spend[lab->options->effort];
-         count++) {
+    double found = 0;
+    for (unsigned count = 2; count <= high + 1 && found < ALL; count++) {
         struct group group;
-        double most;
-        bool yes = false;
+        double most, least = 0;
+        if (search->spent > spend[lab->options->effort] ||
+            (tlb->ways && count > FURTHER * tlb->ways))
+            break;
         if (!fm_lab_go_on(lab, count / high, err) ||
             !best_stride(lab, search, count, low, high, &group, &most, err))
             return false;
-        if (most > CONFLICT && !confirm(lab, search, &group, &yes, err))
+        if (most > CONFLICT && !confirm(lab, search, &group, &least, err))
             return false;
-        if (yes) {
+        if (found > 0 ? least > ALL : least > 0) {
             tlb->ways = count - 1;
             tlb->sets = (unsigned)group.stride;
-            return true;
+            found = least;
         }
     }
     return true;

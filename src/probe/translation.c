@@ -4,16 +4,15 @@
 
 #include "refstring/refstring.h"
 
-/* Lines touched in each page: the fewest that can be visited in bursts, so that caches have little
-   to do with it. */
-#define LINES 2
 /* Pages are divided into so many bytes; on any machine that is some lines or parts of one, which
    makes no difference: both orders touch the same. */
 #define UNIT 64
+/* The fewest lines of a page that can be visited in bursts, so that caches have little to do. */
+#define FEWEST_LINES 2
 
 bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err)
 {
-    *list = (struct fm_page_list){.room = room, .page = page};
+    *list = (struct fm_page_list){.room = room, .page = page, .lines = FEWEST_LINES};
     list->numbers = malloc(room * sizeof *list->numbers);
     return list->numbers || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of pages");
 }
@@ -31,6 +30,12 @@ void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride)
         list->numbers[i] = (uint32_t)(i * stride);
 }
 
+bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
+                    struct fm_error *err)
+{
+    return fm_lab_place(lab, pages * list->page, err);
+}
+
 static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned burst,
                         const struct fm_care *care, double *ns, struct fm_error *err)
 {
@@ -38,7 +43,7 @@ static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, uns
                                       .count = list->count,
                                       .page = list->page,
                                       .unit = UNIT,
-                                      .lines = LINES,
+                                      .lines = list->lines,
                                       .burst = burst,
                                       .seed = lab->placement_seed};
     struct fm_string string;
@@ -54,9 +59,9 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
 {
     double single, bursts;
     if (!time_visits(lab, list, 1, care, &single, err) ||
-        !time_visits(lab, list, LINES, care, &bursts, err))
+        !time_visits(lab, list, list->lines, care, &bursts, err))
         return false;
-    found->cost_ns = (single - bursts) * LINES / (LINES - 1);
+    found->cost_ns = (single - bursts) * list->lines / (list->lines - 1);
     found->rest_ns = single - found->cost_ns;
     return true;
 }

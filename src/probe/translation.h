@@ -8,7 +8,8 @@
 struct fm_page_list {
     uint32_t *numbers;
     size_t count, room;
-    size_t page; /* bytes of one */
+    size_t page;    /* bytes of one */
+    unsigned lines; /* touched in each; the fewest there can be unless more are asked for */
 };
 
 bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err);
@@ -17,13 +18,17 @@ void fm_page_list_close(struct fm_page_list *list);
 /* Pages 0, stride, 2 * stride … */
 void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride);
 
+/* A fresh placement of so many pages. */
+bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
+                    struct fm_error *err);
+
 /* A reading: what translation adds to a reference, and what the reference takes besides. */
 struct fm_translation {
     double cost_ns, rest_ns;
 };
 
 /* Times one visit to each page after the other, and the same lines in bursts: to caches that is the
-   same, to TLBs half as much. The arena must be placed. */
+   same, to TLBs a part of it. The arena must be placed. */
 bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
                          const struct fm_care *care, struct fm_translation *found,
                          struct fm_error *err);

@@ -1,0 +1,85 @@
+/* What else may make translation dearer as pages grow in number: an accident, page tables that fall
+ * out of caches, caches that begin to miss. */
+#include <math.h>
+
+#include "core/rng.h"
+#include "probe/tlb.h"
+
+/* Part of what a reference takes besides that the first level's misses add at the least. */
+#define CLEAR 0.06
+/* Pages whose entries share a line of the page tables, at the most; and the part of the pages that
+   would still fill more such lines than neighbours did. */
+#define TABLE_LINE 8
+#define SPARSE     4
+/* So many times its entries are too many pages for a TLB, whatever its sets; and it holds the same
+   part of them easily. */
+#define TOO_MANY 1.5
+#define EASILY   1.1
+/* Part of a rise that shows its cause. */
+#define SHOWS 0.3
+
+/* Whether the pages in the list, which a TLB would hold easily, cost what a rise leads up to. */
+static bool also_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *yes,
+                       struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 4};
+    const struct fm_tlb_step *step = &tlbs->known[index].step;
+    const double inner = tlbs->known[index - 1].step.cost;
+    size_t last = 0;
+    for (size_t i = 0; i < tlbs->list.count; i++)
+        last = tlbs->list.numbers[i] > last ? tlbs->list.numbers[i] : last;
+    struct fm_translation found;
+    if (!fm_place_pages(lab, &tlbs->list, last + 1, err) ||
+        !fm_time_translation(lab, &tlbs->list, &care, &found, err))
+        return false;
+    *yes = found.cost_ns - inner > SHOWS * (step->cost - inner);
+    return true;
+}
+
+/* As pages grow in number their tables fall out of caches, and walks take longer. That shows with
+   fewer pages, too, if no two of them share a line of the tables. They are picked at random, so
+   that they do not crowd some sets of a TLB. */
+static bool tables_do_it(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, double pages,
+                         bool *yes, struct fm_error *err)
+{
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_lab_seed(lab));
+    fm_page_list_fill(&tlbs->list, (size_t)pages, TABLE_LINE);
+    for (size_t i = 0; i < tlbs->list.count; i++)
+        tlbs->list.numbers[i] += (uint32_t)fm_rng_below(&rng, TABLE_LINE);
+    return also_rises(lab, tlbs, index, yes, err);
+}
+
+/* Where a cache begins to miss, one order may miss more often than the other. That shows with fewer
+   pages, too, if as many lines are touched. */
+static bool caches_do_it(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, double pages,
+                         bool *yes, struct fm_error *err)
+{
+    const unsigned fewest = tlbs->list.lines;
+    fm_page_list_fill(&tlbs->list, (size_t)pages, 1);
+    tlbs->list.lines = (unsigned)ceil(fewest * tlbs->known[index].step.missed / pages);
+    const bool good = also_rises(lab, tlbs, index, yes, err);
+    tlbs->list.lines = fewest;
+    return good;
+}
+
+bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *yes,
+                 struct fm_error *err)
+{
+    const struct fm_known_tlb *tlb = &tlbs->known[index];
+    const double least = index ? FM_TLB_LEAST_STEP * tlb[-1].step.cost : CLEAR * tlb->rest_ns;
+    bool tables = false, caches = false;
+    *yes = tlb->step.cost > fmax(least, tlb->read_cost / 2);
+    if (!*yes || index == 0)
+        return true;
+    /* Enough pages for the level inside to miss, and few enough for this one. */
+    const double too_many = TOO_MANY * tlb[-1].entries;
+    const double sparse = fmax(too_many, tlb->step.held / SPARSE);
+    const double fewer = fmin(tlb->step.held / EASILY, tlb->step.missed / 2);
+    if (sparse * TOO_MANY < tlb->step.held && !tables_do_it(lab, tlbs, index, sparse, &tables, err))
+        return false;
+    if (fewer > too_many && !tables && !caches_do_it(lab, tlbs, index, fewer, &caches, err))
+        return false;
+    *yes = !tables && !caches;
+    return true;
+}
