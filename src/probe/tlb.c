@@ -95,16 +95,16 @@ static bool draw_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
     return true;
 }
 
-/* Measures what a miss costs where all miss, and what is left of it where none should. */
-static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, double *low,
-                         double *high, struct fm_error *err)
+/* Measures what a miss costs where all miss. */
+static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                         struct fm_error *err)
 {
-    struct fm_tlb_step *step = &tlbs->known[index].step;
-    const double end = index + 1 < tlbs->count ? tlbs->known[index + 1].step.held : tlbs->far;
-    const size_t pages = (size_t)fmax(step->missed, fmin(BEYOND * step->missed, end));
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    const double end = index + 1 < tlbs->count ? tlb[1].step.held : tlbs->far;
+    const size_t pages = (size_t)fmax(tlb->step.missed, fmin(BEYOND * tlb->step.missed, end));
     double sum = 0, rest = 0;
-    *low = INFINITY;
-    *high = 0;
+    tlb->cost_low = INFINITY;
+    tlb->cost_high = 0;
     for (int i = 0; i < COST_PLACEMENTS; i++) {
         struct fm_translation found;
         if (!fm_place_pages(lab, &tlbs->list, pages, err) ||
@@ -112,11 +112,11 @@ static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
             return false;
         sum += found.cost_ns;
         rest += found.rest_ns;
-        *low = fmin(*low, found.cost_ns);
-        *high = fmax(*high, found.cost_ns);
+        tlb->cost_low = fmin(tlb->cost_low, found.cost_ns);
+        tlb->cost_high = fmax(tlb->cost_high, found.cost_ns);
     }
-    step->cost = sum / COST_PLACEMENTS;
-    tlbs->known[index].rest_ns = rest / COST_PLACEMENTS;
+    tlb->step.cost = sum / COST_PLACEMENTS;
+    tlb->rest_ns = rest / COST_PLACEMENTS;
     return true;
 }
 
@@ -144,7 +144,7 @@ static bool some_miss(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_
             !time_pages(lab, tlbs, (size_t)step->missed, 1, 4, &full, err) ||
             !time_pages(lab, tlbs, pages, 1, 6, &found, err))
             return false;
-        const bool caches_rest = fabs(full.rest_ns - fits.rest_ns) < some / 2;
+        const bool caches_rest = fabs(full.rest_ns - fits.rest_ns) < some;
         *yes = beyond(&found, &fits, step, caches_rest) > some;
     }
     return true;
@@ -239,35 +239,46 @@ static void report_number(struct fm_lab *lab, size_t index, const char *attribut
 static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     const struct fm_known_tlb *tlb = &tlbs->known[index];
+    struct fm_finding *ways = tlb_finding(lab, index, "ways", "");
+    if (tlb->ways == 0) {
+        char note[sizeof((struct fm_finding *)0)->note];
+        struct fm_finding *entries = tlb_finding(lab, index, "entries", "");
+        struct fm_finding *reach = tlb_finding(lab, index, "reach", "B");
+        snprintf(note, sizeof note,
+                 "misses begin after %.0f pages and are many at %.0f, but no group of pages "
+                 "conflicts by itself: the index may be hashed",
+                 tlb->step.held, tlb->step.missed);
+        if (ways && entries && reach) {
+            fm_undetermined(entries, note);
+            fm_undetermined(reach, note);
+            fm_undetermined(ways, note);
+        }
+        return;
+    }
     report_number(lab, index, "entries", "", tlb->entries, tlb->method);
     report_number(lab, index, "reach", "B", (double)tlb->entries * (double)tlbs->page, tlb->method);
     report_number(lab, index, "page_size", "B", (double)tlbs->page, tlb->method);
-    struct fm_finding *ways = tlb_finding(lab, index, "ways", "");
-    if (!ways)
-        return;
-    if (tlb->ways == 0) {
-        fm_undetermined(ways, "no group of pages conflicts by itself: the index may be hashed, or "
-                              "the replacement no LRU");
-        return;
-    }
-    fm_measured(ways, tlb->ways, tlb->ways, tlb->ways, 0.98, tlb->method, "curve:tlb");
-    if (tlb->sets == 1)
+    report_number(lab, index, "ways", "", tlb->ways, tlb->method);
+    ways = tlb_finding(lab, index, "ways", "");
+    if (ways && tlb->sets == 1)
         ways->value = ways->low = ways->high = fm_text("full");
 }
 
-static void report_cost(struct fm_lab *lab, size_t index, double cost, double low, double high)
+static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     const struct fm_known *known = &lab->known;
+    const struct fm_known_tlb *tlb = &tlbs->known[index];
+    const double cost = tlb->step.cost, low = tlb->cost_low * (1 - LEAST_WIDTH),
+                 high = tlb->cost_high * (1 + LEAST_WIDTH);
     struct fm_finding *ns = tlb_finding(lab, index, "miss_cost", "ns");
     if (ns)
-        fm_measured(ns, cost, low * (1 - LEAST_WIDTH), high * (1 + LEAST_WIDTH), 0.95, "pages",
-                    "curve:tlb");
+        fm_measured(ns, cost, low, high, 0.95, "pages", "curve:tlb");
     struct fm_finding *cycles = tlb_finding(lab, index, "miss_cost_cycles", "cycles");
     if (!cycles)
         return;
     if (known->cycle_ns > 0)
-        fm_measured(cycles, cost / known->cycle_ns, low * (1 - LEAST_WIDTH) / known->cycle_high,
-                    high * (1 + LEAST_WIDTH) / known->cycle_low, 0.95, "pages", "curve:tlb");
+        fm_measured(cycles, cost / known->cycle_ns, low / known->cycle_high,
+                    high / known->cycle_low, 0.95, "pages", "curve:tlb");
     else
         fm_undetermined(cycles, "the cycle time is not known");
 }
@@ -279,10 +290,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         return false;
     bool good = draw_curve(lab, &tlbs, err);
     for (size_t i = 0; i < tlbs.count && good;) {
-        double low, high;
         bool yes = false;
-        good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
-               measure_cost(lab, &tlbs, i, &low, &high, err) &&
+        good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) && measure_cost(lab, &tlbs, i, err) &&
                fm_is_a_tlb(lab, &tlbs, i, &yes, err);
         if (good && !yes) {
             take_away(&tlbs, i);
@@ -292,7 +301,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         if (!good)
             break;
         report_level(lab, &tlbs, i);
-        report_cost(lab, i, tlbs.known[i].step.cost, low, high);
+        report_cost(lab, &tlbs, i);
         i++;
     }
     if (good && tlbs.count == 0) {

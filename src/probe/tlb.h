@@ -7,12 +7,13 @@
 
 struct fm_known_tlb {
     struct fm_tlb_step step;
-    double read_cost;   /* of a miss, as the curve has it */
-    double rest_ns;     /* what a reference takes besides */
-    unsigned entries;   /* 0: not determined */
-    unsigned ways;      /* 0: not determined */
-    unsigned sets;      /* 0: not determined; 1: fully associative */
-    const char *method; /* that found the entries */
+    double read_cost;           /* of a miss, as the curve has it */
+    double cost_low, cost_high; /* of a miss, over placements */
+    double rest_ns;             /* what a reference takes besides */
+    unsigned entries;           /* 0: not determined */
+    unsigned ways;              /* 0: not determined */
+    unsigned sets;              /* 0: not determined; 1: fully associative */
+    const char *method;         /* that found the entries */
 };
 
 struct fm_tlbs {

@@ -69,7 +69,8 @@ bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *y
     const struct fm_known_tlb *tlb = &tlbs->known[index];
     const double least = index ? FM_TLB_LEAST_STEP * tlb[-1].step.cost : CLEAR * tlb->rest_ns;
     bool tables = false, caches = false;
-    *yes = tlb->step.cost > fmax(least, tlb->read_cost / 2);
+    *yes =
+        tlb->step.cost > fmax(least, tlb->read_cost / 2) && tlb->cost_low > SHOWS * tlb->step.cost;
     if (!*yes || index == 0)
         return true;
     /* Enough pages for the level inside to miss, and few enough for this one. */
