@@ -11,7 +11,7 @@ static const struct fm_option no_options[] = {{.name = NULL}};
 const struct fm_command fm_commands[] = {
     {.name = "survey",
      .operands = "",
-     .summary = "Measures the data caches and memory of this machine and prints a table.",
+     .summary = "Measures data caches, data TLBs and memory of this machine and prints a table.",
      .options = fm_survey_options,
      .examples = "  fathom survey --quick\n"
                  "  fathom survey --budget 2 --format json\n"
@@ -39,6 +39,7 @@ const struct fm_command fm_commands[] = {
      .options = fm_survey_options,
      .examples = "  fathom curve levels\n"
                  "  fathom curve levels --machine intel-xeon-e5530-nehalem\n"
+                 "  fathom curve tlb\n"
                  "  fathom curve levels --format csv -o levels.csv\n",
      .run = fm_run_curve},
     {.name = NULL},

@@ -59,6 +59,10 @@ struct fm_tlb_description {
     double latency;
     uint64_t page_sizes[FM_PAGE_SIZES];
     size_t page_size_count;
+    enum fm_index index; /* virtual or hashed */
+    enum fm_replacement replacement;
+    uint32_t reserved;        /* entries that are not ours */
+    uint32_t pages_per_entry; /* neighbouring pages that share one; 0 is 1 */
 };
 
 struct fm_noise_description {

@@ -61,6 +61,16 @@ static bool check_ways(struct fm_yaml *yaml, const char *list, size_t i, uint64_
                         (unsigned long long)divisor_above(whole, *ways));
 }
 
+static bool check_policy(struct fm_yaml *yaml, const char *list, size_t i,
+                         enum fm_replacement replacement, uint32_t ways)
+{
+    if (replacement == FM_REPLACE_TREE_PLRU && !power_of_two(ways))
+        return fm_yaml_fail(yaml, list, i, "replacement",
+                            "tree-plru needs a power of two of ways, not %u; use lru or bit-plru",
+                            ways);
+    return true;
+}
+
 /* One cache by itself. */
 static bool check_cache(struct fm_yaml *yaml, size_t i, struct fm_cache_description *cache,
                         uint64_t page)
@@ -82,13 +92,8 @@ static bool check_cache(struct fm_yaml *yaml, size_t i, struct fm_cache_descript
         return fm_yaml_fail(yaml, "caches", i, "capacity",
                             "is too large to simulate; use at most %s",
                             fm_format_size(LINES_MOST * cache->line, text));
-    if (!check_ways(yaml, "caches", i, lines, "lines of this cache", &cache->ways))
-        return false;
-    if (cache->replacement == FM_REPLACE_TREE_PLRU && !power_of_two(cache->ways))
-        return fm_yaml_fail(yaml, "caches", i, "replacement",
-                            "tree-plru needs a power of two of ways, not %u; use lru or bit-plru",
-                            cache->ways);
-    return true;
+    return check_ways(yaml, "caches", i, lines, "lines of this cache", &cache->ways) &&
+           check_policy(yaml, "caches", i, cache->replacement, cache->ways);
 }
 
 static bool same_path(enum fm_holds a, enum fm_holds b)
@@ -204,7 +209,22 @@ static bool check_tlb(struct fm_yaml *yaml, size_t i, struct fm_tlb_description 
     for (size_t k = 0; k < tlb->page_size_count; k++)
         if (!check_power(yaml, "tlbs", i, "page_sizes", tlb->page_sizes[k]))
             return false;
-    return check_ways(yaml, "tlbs", i, tlb->entries, "entries", &tlb->ways);
+    if (!check_ways(yaml, "tlbs", i, tlb->entries, "entries", &tlb->ways))
+        return false;
+    if (tlb->index == FM_INDEX_PHYSICAL)
+        return fm_yaml_fail(yaml, "tlbs", i, "index",
+                            "a TLB is asked before the physical address is known; use virtual or "
+                            "hashed");
+    if (tlb->pages_per_entry & (tlb->pages_per_entry - 1))
+        return fm_yaml_fail(yaml, "tlbs", i, "pages_per_entry", "%u is no power of two; use one",
+                            tlb->pages_per_entry);
+    const uint32_t sets = tlb->entries / tlb->ways;
+    if (tlb->reserved % sets || tlb->reserved >= tlb->entries)
+        return fm_yaml_fail(yaml, "tlbs", i, "reserved",
+                            "%u must leave entries and be as many in each of %u sets; use a "
+                            "multiple of %u below %u",
+                            tlb->reserved, sets, sets, tlb->entries);
+    return check_policy(yaml, "tlbs", i, tlb->replacement, tlb->ways - tlb->reserved / sets);
 }
 
 /* A TLB's place among the others; those for different page sizes do not meet. */

@@ -79,10 +79,10 @@ static const struct fm_field tlb_fields[] = {
      ARRAY(struct fm_tlb_description, page_sizes, page_size_count, FM_PAGE_SIZES), .low = 512,
      .high = 0x1p40},
     {"latency", FM_FIELD_NUMBER, TLB(latency), ADDED},
-    {"index", FM_FIELD_ANY, LATER},
-    {"replacement", FM_FIELD_WORD, .words = replacement_words},
-    {"reserved", FM_FIELD_COUNT, LATER},
-    {"pages_per_entry", FM_FIELD_COUNT, .low = 1, .high = 1024},
+    {"index", FM_FIELD_WORD, .words = index_words, TLB(index)},
+    {"replacement", FM_FIELD_WORD, .words = replacement_words, TLB(replacement)},
+    {"reserved", FM_FIELD_COUNT, TLB(reserved), .low = 0, .high = 0x1p20},
+    {"pages_per_entry", FM_FIELD_COUNT, TLB(pages_per_entry), .low = 1, .high = 1024},
     {.key = NULL},
 };
 

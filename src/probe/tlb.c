@@ -95,20 +95,22 @@ static bool draw_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
     return true;
 }
 
-/* Measures what a miss costs where all miss. */
-static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+/* Measures what a miss costs where all miss: every page, or every so many of which one entry maps
+   all. */
+static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, size_t stride,
                          struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
     const double end = index + 1 < tlbs->count ? tlb[1].step.held : tlbs->far;
-    const size_t pages = (size_t)fmax(tlb->step.missed, fmin(BEYOND * tlb->step.missed, end));
+    const double beyond_it = fmax(tlb->step.missed, fmin(BEYOND * tlb->step.missed, end));
+    const size_t pages = (size_t)beyond_it / stride;
     double sum = 0, rest = 0;
     tlb->cost_low = INFINITY;
     tlb->cost_high = 0;
     for (int i = 0; i < COST_PLACEMENTS; i++) {
         struct fm_translation found;
-        if (!fm_place_pages(lab, &tlbs->list, pages, err) ||
-            !time_pages(lab, tlbs, pages, 1, 6, &found, err))
+        if (!fm_place_pages(lab, &tlbs->list, pages * stride, err) ||
+            !time_pages(lab, tlbs, pages, stride, 6, &found, err))
             return false;
         sum += found.cost_ns;
         rest += found.rest_ns;
@@ -256,8 +258,8 @@ static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t 
         return;
     }
     report_number(lab, index, "entries", "", tlb->entries, tlb->method);
-    report_number(lab, index, "reach", "B", (double)tlb->entries * (double)tlbs->page, tlb->method);
-    report_number(lab, index, "page_size", "B", (double)tlbs->page, tlb->method);
+    report_number(lab, index, "reach", "B", (double)tlb->entries * (double)tlb->piece, tlb->method);
+    report_number(lab, index, "page_size", "B", (double)tlb->piece, "pieces");
     report_number(lab, index, "ways", "", tlb->ways, tlb->method);
     ways = tlb_finding(lab, index, "ways", "");
     if (ways && tlb->sets == 1)
@@ -291,13 +293,15 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     bool good = draw_curve(lab, &tlbs, err);
     for (size_t i = 0; i < tlbs.count && good;) {
         bool yes = false;
-        good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) && measure_cost(lab, &tlbs, i, err) &&
-               fm_is_a_tlb(lab, &tlbs, i, &yes, err);
+        good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
+               measure_cost(lab, &tlbs, i, 1, err) && fm_is_a_tlb(lab, &tlbs, i, &yes, err);
         if (good && !yes) {
             take_away(&tlbs, i);
             continue;
         }
-        good = good && measure_level(lab, &tlbs, i, err);
+        good = good && measure_level(lab, &tlbs, i, err) && fm_find_tlb_piece(lab, &tlbs, i, err);
+        const size_t shared = tlbs.known[i].piece / tlbs.page;
+        good = good && (shared <= 1 || measure_cost(lab, &tlbs, i, shared, err));
         if (!good)
             break;
         report_level(lab, &tlbs, i);

@@ -14,6 +14,7 @@ struct fm_known_tlb {
     unsigned ways;              /* 0: not determined */
     unsigned sets;              /* 0: not determined; 1: fully associative */
     const char *method;         /* that found the entries */
+    size_t piece;               /* bytes that an entry maps */
 };
 
 struct fm_tlbs {
@@ -28,6 +29,11 @@ struct fm_tlbs {
    neither page tables nor caches must account for it. Its cost must have been measured. */
 bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *yes,
                  struct fm_error *err);
+
+/* Finds how much an entry maps: a page, several neighbours, or a piece of one. Corrects entries and
+   sets, which were counted in pages. */
+bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                       struct fm_error *err);
 
 /* Finds ways and sets of the level after `inner` ones, which are known. A group of pages that share
    a set, one more than it has ways, misses on every lap; it is found by trying all numbers of pages

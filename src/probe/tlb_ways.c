@@ -115,11 +115,11 @@ static bool misses_inside(struct search *search, const struct group *group, doub
 }
 
 /* Makes rows as short as they can be for the levels inside to hold no page, with one less in each
-   row too. False: they hold any that are so few that they do not crowd this level by chance. */
+   row too. False: they hold any rows so short that these do not crowd this level by chance. */
 static bool choose_row(struct search *search, struct group *group)
 {
     const double room = fmin(MOST_PAGES, FEW * search->step->held) / group->count;
-    const size_t longest = (size_t)fmin((double)search->offset_count, room);
+    const size_t longest = (size_t)fmax(1, fmin((double)search->offset_count, room));
     struct group fewer = *group;
     fewer.count -= group->count > 2;
     if (search->inner_count == 0) {

@@ -14,21 +14,28 @@ static size_t last_page(const struct fm_page_plan *plan)
     return last;
 }
 
+/* Units between the lines of a page that follow each other: near, so that a TLB that maps pages in
+   pieces has them in one; but not so near that a cache which fetches a neighbour along brings the
+   other. */
+#define APART 4
+
 /* The unit of a page that its visit number `visit` touches. Golden multiples spread neighbouring
-   pages over all units, and so their lines over all sets of a cache; the visits to one page are an
-   even part of it apart, so that no two touch the same unit. */
+   pages over all units, and so their lines over all sets of a cache. No two visits touch the same
+   unit, since units are a power of two. */
 static size_t unit_of(const struct fm_page_plan *plan, size_t page, size_t visit)
 {
     const size_t units = plan->page / plan->unit;
     const size_t first = (size_t)(fm_golden(page ^ plan->seed) * (double)units);
-    return (first + visit * units / plan->lines) % units;
+    const size_t step = visit * APART;
+    return first ^ step % units ^ step / units;
 }
 
 bool fm_page_string(struct fm_string *string, const struct fm_page_plan *plan, struct fm_error *err)
 {
     const unsigned burst = plan->burst ? plan->burst : 1;
     if (plan->count == 0 || plan->unit < FM_WORD || plan->page % plan->unit || plan->lines == 0 ||
-        plan->lines > plan->page / plan->unit || plan->lines % burst)
+        plan->lines > plan->page / plan->unit ||
+        (plan->page / plan->unit & (plan->page / plan->unit - 1)) || plan->lines % burst)
         return fm_fail(
             err, FM_ERR_INTERNAL,
             "%zu pages of %zu bytes, %u units of %zu in each, %u to a visit: does not fit",

@@ -1,7 +1,9 @@
 #include "machine/simulated/tlb.h"
 
+#include "core/rng.h"
+
 static bool open_level(struct fm_tlb_level *tlb, const struct fm_tlb_description *description,
-                       uint64_t base_page, struct fm_error *err)
+                       uint64_t base_page, uint64_t seed, struct fm_error *err)
 {
     if (description->level == 0 || description->level > FM_TLB_LEVELS)
         return fm_fail(err, FM_ERR_USAGE, "TLB %s: level %u is none of 1 to %d", description->name,
@@ -17,8 +19,16 @@ static bool open_level(struct fm_tlb_level *tlb, const struct fm_tlb_description
         tlb->page_sizes[i] = description->page_sizes[i];
     if (tlb->page_size_count == 0)
         tlb->page_sizes[tlb->page_size_count++] = base_page;
-    return fm_tags_open(&tlb->tags, description->entries, description->ways, FM_REPLACE_LRU, 0,
-                        err);
+    tlb->hashed = description->index == FM_INDEX_HASHED;
+    tlb->pages_per_entry = description->pages_per_entry ? description->pages_per_entry : 1;
+    /* Those that are not ours are as many in each set. */
+    const uint32_t sets = description->entries / description->ways;
+    if (description->reserved % sets || description->reserved >= description->entries)
+        return fm_fail(err, FM_ERR_USAGE, "TLB %s: %u entries cannot be reserved",
+                       description->name, description->reserved);
+    return fm_tags_open(&tlb->tags, description->entries - description->reserved,
+                        description->ways - description->reserved / sets, description->replacement,
+                        seed, err);
 }
 
 bool fm_tlbs_open(struct fm_tlbs *tlbs, const struct fm_description *description,
@@ -29,7 +39,7 @@ bool fm_tlbs_open(struct fm_tlbs *tlbs, const struct fm_description *description
         if (description->tlbs[i].holds == FM_HOLDS_INSTRUCTIONS)
             continue;
         if (!open_level(&tlbs->all[tlbs->count], &description->tlbs[i], description->page_size,
-                        err))
+                        fm_mix64(i + 1), err))
             return false;
         tlbs->count++;
     }
@@ -50,12 +60,27 @@ static bool holds(const struct fm_tlb_level *tlb, uint64_t page_size)
     return false;
 }
 
+/* What an entry maps of a page of some size: all of it, or a piece of the largest size that the TLB
+   lists; 0: nothing. */
+static uint64_t piece_of(const struct fm_tlb_level *tlb, uint64_t page_size)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < tlb->page_size_count; i++)
+        if (tlb->page_sizes[i] <= page_size && tlb->page_sizes[i] > largest)
+            largest = tlb->page_sizes[i];
+    return largest;
+}
+
 static struct fm_tlb_level *at_level(struct fm_tlbs *tlbs, unsigned level, uint64_t page_size)
 {
-    for (unsigned i = 0; i < tlbs->count; i++)
-        if (tlbs->all[i].level == level && holds(&tlbs->all[i], page_size))
-            return &tlbs->all[i];
-    return NULL;
+    struct fm_tlb_level *best = NULL;
+    for (unsigned i = 0; i < tlbs->count; i++) {
+        struct fm_tlb_level *tlb = &tlbs->all[i];
+        if (tlb->level == level &&
+            piece_of(tlb, page_size) > (best ? piece_of(best, page_size) : 0))
+            best = tlb;
+    }
+    return best;
 }
 
 bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size)
@@ -66,29 +91,49 @@ bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size)
     return false;
 }
 
+static uint32_t log2_of(uint64_t power)
+{
+    return (uint32_t)__builtin_ctzll(power);
+}
+
 void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
 {
     for (unsigned i = 0; i < tlbs->count; i++)
         fm_tags_clear(&tlbs->all[i].tags);
     tlbs->used_count = 0;
-    tlbs->last_page = FM_EMPTY;
+    tlbs->last_piece = FM_EMPTY;
+    tlbs->piece_shift = log2_of(page_size);
     for (unsigned level = 0; level < FM_TLB_LEVELS; level++) {
         struct fm_tlb_level *tlb = at_level(tlbs, level, page_size);
-        if (tlb)
-            tlbs->used[tlbs->used_count++] = tlb;
+        if (!tlb)
+            continue;
+        tlbs->used[tlbs->used_count++] = tlb;
+        tlb->shift = log2_of(piece_of(tlb, page_size) * tlb->pages_per_entry);
+        if (tlb->shift < tlbs->piece_shift)
+            tlbs->piece_shift = tlb->shift;
     }
+    for (unsigned i = 0; i < tlbs->used_count; i++)
+        tlbs->used[i]->shift -= tlbs->piece_shift;
 }
 
-void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pages, unsigned count)
+static uint32_t set_of(const struct fm_tlb_level *tlb, uint32_t number)
+{
+    return fm_remainder(tlb->tags.by_sets, tlb->hashed ? (uint32_t)fm_mix64(number) : number);
+}
+
+void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count)
 {
     struct fm_missed missed[FM_BATCH];
     for (unsigned level = 0; level < tlbs->used_count && count > 0; level++) {
-        struct fm_tags *tags = &tlbs->used[level]->tags;
+        struct fm_tlb_level *tlb = tlbs->used[level];
+        struct fm_batch numbers;
+        for (unsigned i = 0; i < count; i++) {
+            numbers.tags[i] = pieces->tags[i] >> tlb->shift;
+            numbers.sets[i] = set_of(tlb, numbers.tags[i]);
+        }
+        count = fm_tags_pass(&tlb->tags, &numbers, count, missed);
         for (unsigned i = 0; i < count; i++)
-            pages->sets[i] = fm_remainder(tags->by_sets, pages->tags[i]);
-        count = fm_tags_pass(tags, pages, count, missed);
-        for (unsigned i = 0; i < count; i++)
-            pages->tags[i] = pages->tags[missed[i].number];
+            pieces->tags[i] = pieces->tags[missed[i].number];
         tlbs->missed[level] += count;
     }
 }

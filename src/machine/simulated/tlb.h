@@ -3,7 +3,10 @@
  * Each level has at most one TLB for a page size; a level that has none is passed over (a
  * reference to such a page is a miss there). The hit's level costs that TLB's latency, on top of
  * the cache's; a reference that all levels miss costs the walk's latency alone. Page sizes that no
- * TLB lists cost nothing. A miss fills every level it missed in; replacement is LRU. */
+ * TLB lists cost nothing. A miss fills every level it missed in.
+ *
+ * What an entry maps is a page, several neighbouring ones, or, in a TLB that lists only smaller
+ * sizes than the page in use, a piece of it of the largest size listed. */
 #ifndef FM_MACHINE_SIMULATED_TLB_H
 #define FM_MACHINE_SIMULATED_TLB_H
 
@@ -19,6 +22,9 @@ struct fm_tlb_level {
     struct fm_tags tags;
     unsigned level; /* counted from 0 */
     double latency;
+    bool hashed; /* the set is drawn from all bits of the number */
+    uint32_t pages_per_entry;
+    uint32_t shift; /* from the finest pieces in use to what an entry maps */
     uint64_t page_sizes[FM_PAGE_SIZES];
     size_t page_size_count;
 };
@@ -28,7 +34,8 @@ struct fm_tlbs {
     unsigned count;
     struct fm_tlb_level *used[FM_TLB_LEVELS]; /* those for the page size in use, inner to outer */
     unsigned used_count;
-    uint32_t last_page;             /* it is in the innermost TLB, and newest there */
+    uint32_t piece_shift; /* log2 of the bytes of the finest pieces that entries in use map */
+    uint32_t last_piece;  /* it is in the innermost TLB, and newest there */
     uint64_t missed[FM_TLB_LEVELS]; /* references that missed used[i] */
 };
 
@@ -42,8 +49,8 @@ bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size);
 /* Empties all and gets ready for pages of this size. */
 void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
 
-/* References to a batch of pages, the tags, no two in a row being equal; spoils the batch. */
-void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pages, unsigned count);
+/* References to a batch of pieces, the tags, no two in a row being equal; spoils the batch. */
+void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count);
 
 /* The cycles that so many references took since `missed` was last zeroed, and their counts. */
 double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency);

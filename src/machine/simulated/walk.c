@@ -60,21 +60,21 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* A page that repeats the one before is in the first TLB, and newest there: only changes count. */
+/* A piece that repeats the one before is in the first TLB, and newest there: only changes count. */
 static void look_up_pages(struct fm_walker *walker, const uint32_t *words, unsigned count)
 {
-    const uint32_t shift = walker->placement.page_shift;
-    uint32_t last = walker->tlbs.last_page;
-    struct fm_batch pages;
+    const uint32_t shift = walker->tlbs.piece_shift;
+    uint32_t last = walker->tlbs.last_piece;
+    struct fm_batch pieces;
     unsigned changes = 0;
     for (unsigned i = 0; i < count; i++) {
-        const uint32_t page = (uint32_t)((uint64_t)words[i] * FM_WORD >> shift);
-        pages.tags[changes] = page;
-        changes += page != last;
-        last = page;
+        const uint32_t piece = (uint32_t)((uint64_t)words[i] * FM_WORD >> shift);
+        pieces.tags[changes] = piece;
+        changes += piece != last;
+        last = piece;
     }
-    walker->tlbs.last_page = last;
-    fm_tlbs_pass(&walker->tlbs, &pages, changes);
+    walker->tlbs.last_piece = last;
+    fm_tlbs_pass(&walker->tlbs, &pieces, changes);
 }
 
 /* No cache depends on a TLB, so a batch can be translated before it is looked up. */

@@ -1,0 +1,91 @@
+/* How much memory one entry of a TLB maps. Most map a page. Some map a pair of neighbours, and some
+ * but a piece of a page that is larger than what they can hold. */
+#include "core/rng.h"
+#include "probe/tlb.h"
+
+/* No TLB maps less. */
+#define SMALLEST 512
+/* More pieces than entries, and fewer, by as much as sets that are filled unevenly bear. */
+#define MORE  1.25
+#define FEWER 0.75
+/* Part of the step from hit to miss that says that most miss, on the mean of some placements. */
+#define MOST       0.6
+#define PLACEMENTS 5
+
+/* Which part of the step from hit to miss a list of pages shows. */
+static bool part_missed(struct fm_lab *lab, const struct fm_page_list *list,
+                        const struct fm_tlb_step *step, double *part, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 4};
+    struct fm_translation found;
+    size_t last = 0;
+    for (size_t i = 0; i < list->count; i++)
+        last = list->numbers[i] > last ? list->numbers[i] : last;
+    if (!fm_place_pages(lab, list, last + 1, err) ||
+        !fm_time_translation(lab, list, &care, &found, err))
+        return false;
+    *part = (found.cost_ns - step->cost_before) / (step->cost - step->cost_before);
+    return true;
+}
+
+/* Neighbouring pieces, a few more than there are entries: if an entry maps more than one, they
+   fit. */
+static bool maps_a_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
+                         size_t piece, bool *yes, struct fm_error *err)
+{
+    double part;
+    tlbs->list.page = piece;
+    fm_page_list_fill(&tlbs->list, (size_t)(MORE * tlb->entries), 1);
+    const bool good = part_missed(lab, &tlbs->list, &tlb->step, &part, err);
+    tlbs->list.page = tlbs->page;
+    *yes = good && part > MOST;
+    return good;
+}
+
+/* One page of each few neighbours, picked at random so that all sets are asked, and fewer than
+   there seem to be entries: if the neighbours share one, that is too many. */
+static bool maps_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs,
+                            const struct fm_known_tlb *tlb, size_t pages, bool *yes,
+                            struct fm_error *err)
+{
+    struct fm_rng rng;
+    double sum = 0;
+    fm_rng_seed(&rng, fm_lab_seed(lab));
+    for (int i = 0; i < PLACEMENTS; i++) {
+        double part;
+        fm_page_list_fill(&tlbs->list, (size_t)(FEWER * tlb->entries), pages);
+        for (size_t j = 0; j < tlbs->list.count; j++)
+            tlbs->list.numbers[j] += (uint32_t)fm_rng_below(&rng, pages);
+        if (!part_missed(lab, &tlbs->list, &tlb->step, &part, err))
+            return false;
+        sum += part;
+    }
+    *yes = sum > MOST * PLACEMENTS;
+    return true;
+}
+
+bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    bool yes = true;
+    tlb->piece = tlbs->page;
+    while (yes && tlb->ways && tlb->piece / 2 >= SMALLEST) {
+        if (!maps_a_piece(lab, tlbs, tlb, tlb->piece / 2, &yes, err))
+            return false;
+        tlb->piece /= yes ? 2 : 1;
+    }
+    yes = tlb->piece == tlbs->page;
+    while (yes && tlb->ways) {
+        if (!maps_neighbours(lab, tlbs, tlb, 2 * tlb->piece / tlbs->page, &yes, err))
+            return false;
+        if (!yes)
+            break;
+        tlb->piece *= 2;
+        if (tlb->sets % 2 == 0)
+            tlb->sets /= 2;
+        else
+            tlb->ways = (tlb->ways + 1) / 2;
+        tlb->entries = tlb->ways * tlb->sets;
+    }
+    return true;
+}
