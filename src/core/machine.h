@@ -41,13 +41,16 @@ struct fm_clock_info {
     double overhead_ns;   /* one pair of readings around nothing */
 };
 
-#define FM_INFO_TEXT 128
+#define FM_INFO_TEXT   128
+#define FM_OTHER_PAGES 4
 struct fm_machine_info {
     char kind[16]; /* "native", "simulated", "recorded" */
     char name[FM_INFO_TEXT];
     char arch[32];
-    int cpu;               /* the CPU measured on; -1 where that means nothing */
-    size_t page_size;      /* the base page */
+    int cpu;                           /* the CPU measured on; -1 where that means nothing */
+    size_t page_size;                  /* the base page */
+    size_t page_sizes[FM_OTHER_PAGES]; /* others that may be asked for, ascending */
+    size_t page_size_count;
     uint64_t memory_limit; /* the largest arena that may be asked for, in bytes */
     struct fm_clock_info clock;
 };

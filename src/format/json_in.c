@@ -130,6 +130,25 @@ static bool get_whole(const struct fm_json_place *place, json_t *object, const c
     return true;
 }
 
+/* A file without them is one from before there were any. */
+static bool get_page_sizes(const struct fm_json_place *place, json_t *object,
+                           struct fm_machine_info *machine)
+{
+    json_t *list = json_object_get(object, "page_sizes"), *item;
+    size_t i;
+    if (list && (!json_is_array(list) || json_array_size(list) > FM_OTHER_PAGES))
+        return fm_json_fail(place, "page_sizes", "is no list of up to %d sizes", FM_OTHER_PAGES);
+    json_array_foreach(list, i, item)
+    {
+        const json_int_t bytes = json_integer_value(item);
+        if (bytes <= 0 || bytes > (json_int_t)1 << 40)
+            return fm_json_fail(place, "page_sizes", "has what is no size of a page");
+        machine->page_sizes[i] = (size_t)bytes;
+    }
+    machine->page_size_count = list ? json_array_size(list) : 0;
+    return true;
+}
+
 bool fm_json_get_machine(const struct fm_json_place *place, json_t *object, const char *key,
                          struct fm_machine_info *machine)
 {
@@ -142,6 +161,7 @@ bool fm_json_get_machine(const struct fm_json_place *place, json_t *object, cons
         !fm_json_get_text(&inner, json, "arch", machine->arch, sizeof machine->arch) ||
         !get_whole(&inner, json, "cpu", 1 << 20, -1, &cpu) ||
         !get_whole(&inner, json, "page_size", 0x1p40, 0, &page) ||
+        !get_page_sizes(&inner, json, machine) ||
         !get_whole(&inner, json, "memory_limit", 0x1p64, 0, &limit))
         return false;
     machine->cpu = (int)cpu;

@@ -29,6 +29,10 @@ void fm_json_machine(struct fm_json *json, const char *key, const struct fm_mach
     else
         fm_json_null(json, "cpu");
     fm_json_integer(json, "page_size", machine->page_size);
+    fm_json_begin(json, "page_sizes", '[', true);
+    for (size_t i = 0; i < machine->page_size_count; i++)
+        fm_json_integer(json, NULL, machine->page_sizes[i]);
+    fm_json_end(json, ']');
     fm_json_integer(json, "memory_limit", machine->memory_limit);
     fm_json_begin(json, "clock", '{', true);
     fm_json_text(json, "name", machine->clock.name);

@@ -22,7 +22,13 @@
 
 bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
 {
-    if (!lab->machine->ops->place(lab->machine, bytes, 0, err))
+    return fm_lab_place_on(lab, bytes, lab->machine->info.page_size, err);
+}
+
+bool fm_lab_place_on(struct fm_lab *lab, size_t bytes, size_t page_size, struct fm_error *err)
+{
+    const size_t asked = page_size == lab->machine->info.page_size ? 0 : page_size;
+    if (!lab->machine->ops->place(lab->machine, bytes, asked, err))
         return false;
     lab->placement_seed = fm_lab_seed(lab);
     return true;

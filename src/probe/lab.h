@@ -72,6 +72,8 @@ struct fm_lab {
 
 /* A fresh placement of at least that many bytes. */
 bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err);
+/* The same on pages of a size; that of the base page is asked for as such. */
+bool fm_lab_place_on(struct fm_lab *lab, size_t bytes, size_t page_size, struct fm_error *err);
 
 /* Largest footprint that may be asked for. */
 size_t fm_lab_limit(const struct fm_lab *lab);

@@ -3,6 +3,7 @@
 #define FM_PROBE_TLB_H
 
 #include "analysis/tlb_steps.h"
+#include "core/units.h"
 #include "probe/translation.h"
 
 struct fm_known_tlb {
@@ -17,13 +18,25 @@ struct fm_known_tlb {
     size_t piece;               /* bytes that an entry maps */
 };
 
+/* More pages than any TLB holds. */
+#define FM_TLB_PAGES 8192
+
 struct fm_tlbs {
     size_t page;
+    char qualifier[FM_SIZE_TEXT + 1]; /* "", or "@2MiB" */
+    char curve[FM_SIZE_TEXT + 8], evidence[FM_SIZE_TEXT + 16];
     struct fm_page_list list; /* to fill and time */
     struct fm_known_tlb known[FM_TLB_LEVELS];
     size_t count;
     double far; /* pages at the end of the curve */
 };
+
+/* Draws the curve and reads it into levels. */
+bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err);
+
+/* Measures one level, those inside being known; takes it out if it turns out to be none. */
+bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,
+                    struct fm_error *err);
 
 /* Whether a rise of the cost is that of a TLB: it must be there when it is looked at again, and
    neither page tables nor caches must account for it. Its cost must have been measured. */

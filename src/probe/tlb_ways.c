@@ -24,7 +24,6 @@
 #define LESS 3
 /* Part of the pages that must miss each level inside. */
 #define NEARLY_ALL 0.9
-#define MOST_PAGES 8192
 /* Times its ways that a set must be asked for to miss nearly all, by any policy; LRU needs but one
    page more than ways. */
 #define CROWDED 1.5
@@ -93,11 +92,11 @@ static void choose_offsets(struct search *search, size_t stride, uint64_t seed)
     const size_t apart = sets > 1 ? sets : 1;
     const size_t end = stride > 1 ? stride / 2 : 1;
     size_t count = 0;
-    for (size_t at = 0; at < end && count < MOST_PAGES; at += apart)
+    for (size_t at = 0; at < end && count < FM_TLB_PAGES; at += apart)
         search->offsets[count++] = (uint32_t)at;
     fm_rng_shuffle(&rng, search->offsets, count);
     const size_t first = count;
-    for (size_t at = 0; at < end && count < MOST_PAGES; at++)
+    for (size_t at = 0; at < end && count < FM_TLB_PAGES; at++)
         if (at % apart)
             search->offsets[count++] = (uint32_t)at;
     fm_rng_shuffle(&rng, search->offsets + first, count - first);
@@ -118,7 +117,7 @@ static bool misses_inside(struct search *search, const struct group *group, doub
    row too. False: they hold any rows so short that these do not crowd this level by chance. */
 static bool choose_row(struct search *search, struct group *group)
 {
-    const double room = fmin(MOST_PAGES, FEW * search->step->held) / group->count;
+    const double room = fmin(FM_TLB_PAGES, FEW * search->step->held) / group->count;
     const size_t longest = (size_t)fmax(1, fmin((double)search->offset_count, room));
     struct group fewer = *group;
     fewer.count -= group->count > 2;
@@ -136,7 +135,7 @@ static bool choose_row(struct search *search, struct group *group)
 
 static bool place(struct fm_lab *lab, struct search *search, struct fm_error *err)
 {
-    return fm_lab_place(lab, search->arena * search->list.page, err);
+    return fm_place_pages(lab, &search->list, search->arena, err);
 }
 
 /* Which part of the step from hit to miss a group shows. */
@@ -233,9 +232,9 @@ bool fm_find_tlb_ways(struct fm_lab *lab, size_t page, const struct fm_known_tlb
                             .inner_count = inner_count,
                             .step = &tlb->step,
                             .arena = (size_t)(2 * WIDER * tlb->step.missed) + 2,
-                            .offsets = malloc(MOST_PAGES * sizeof *search.offsets)};
+                            .offsets = malloc(FM_TLB_PAGES * sizeof *search.offsets)};
     bool good = search.offsets || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for offsets");
-    good = good && fm_page_list_open(&search.list, MOST_PAGES, page, err);
+    good = good && fm_page_list_open(&search.list, FM_TLB_PAGES, page, err);
     good = good && place(lab, &search, err) && find(lab, &search, tlb, err);
     fm_page_list_close(&search.list);
     free(search.offsets);

@@ -12,7 +12,8 @@
 
 bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err)
 {
-    *list = (struct fm_page_list){.room = room, .page = page, .lines = FEWEST_LINES};
+    *list =
+        (struct fm_page_list){.room = room, .page = page, .mapped = page, .lines = FEWEST_LINES};
     list->numbers = malloc(room * sizeof *list->numbers);
     return list->numbers || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of pages");
 }
@@ -33,7 +34,7 @@ void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride)
 bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
                     struct fm_error *err)
 {
-    return fm_lab_place(lab, pages * list->page, err);
+    return fm_lab_place_on(lab, pages * list->page, list->mapped, err);
 }
 
 static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned burst,

@@ -9,6 +9,7 @@ struct fm_page_list {
     uint32_t *numbers;
     size_t count, room;
     size_t page;    /* bytes of one */
+    size_t mapped;  /* bytes of what the arena is made of; pages may be pieces of that */
     unsigned lines; /* touched in each; the fewest there can be unless more are asked for */
 };
 

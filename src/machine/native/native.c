@@ -78,6 +78,7 @@ struct fm_machine *fm_native_open(int cpu, const struct fm_meter *clock, struct 
     fm_computer_arch(info->arch, sizeof info->arch);
     info->cpu = computer->pin.cpu;
     info->page_size = fm_base_page();
+    info->page_size_count = fm_other_pages(info->page_sizes, FM_OTHER_PAGES);
     info->memory_limit = safe_memory();
     info->clock = clock->info;
     return &computer->machine;

@@ -1,8 +1,10 @@
 #include "machine/native/pages.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +24,38 @@ size_t fm_transparent_page(void)
         !fm_parse_count(text, &bytes))
         return 0;
     return (size_t)bytes;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void add_size(size_t *sizes, size_t *count, size_t most, size_t bytes)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (sizes[i] == bytes)
+            return;
+    if (bytes > fm_base_page() && *count < most)
+        sizes[(*count)++] = bytes;
+}
+
+size_t fm_other_pages(size_t *sizes, size_t most)
+{
+    size_t count = 0;
+    add_size(sizes, &count, most, fm_transparent_page());
+    DIR *directory = opendir("/sys/kernel/mm/hugepages");
+    const struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        size_t kib;
+        if (sscanf(entry->d_name, "hugepages-%zukB", &kib) == 1)
+            add_size(sizes, &count, most, kib * 1024);
+    }
+    if (directory)
+        closedir(directory);
+    qsort(sizes, count, sizeof *sizes, ascending);
+    return count;
 }
 
 static bool size_in_kb(const char *line, const char *key, size_t *bytes)

@@ -10,6 +10,10 @@ size_t fm_base_page(void);
 /* The size of a transparent huge page; 0 where the kernel has none. */
 size_t fm_transparent_page(void);
 
+/* Sizes other than the base page's that the kernel knows, ascending; returns how many there are.
+   Whether it gives them is another matter. */
+size_t fm_other_pages(size_t *sizes, size_t most);
+
 struct fm_pages_seen {
     size_t page_size;  /* of the mapping, transparent huge pages apart */
     size_t huge_bytes; /* how much of it lies on transparent huge pages */

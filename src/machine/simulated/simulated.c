@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/result.h"
 #include "machine/simulated/walk.h"
@@ -145,6 +146,20 @@ static const struct fm_machine_ops ops = {
     .close = close_machine,
 };
 
+static void add_page_size(struct fm_machine_info *info, size_t bytes)
+{
+    size_t at = 0;
+    while (at < info->page_size_count && info->page_sizes[at] < bytes)
+        at++;
+    if (bytes <= info->page_size || info->page_size_count == FM_OTHER_PAGES ||
+        (at < info->page_size_count && info->page_sizes[at] == bytes))
+        return;
+    memmove(&info->page_sizes[at + 1], &info->page_sizes[at],
+            (info->page_size_count - at) * sizeof info->page_sizes[0]);
+    info->page_sizes[at] = bytes;
+    info->page_size_count++;
+}
+
 static void introduce(struct simulated *sim)
 {
     const double step = sim->description.noise.timer_ns;
@@ -159,6 +174,9 @@ static void introduce(struct simulated *sim)
         .clock = {.name = "simulated", .resolution_ns = step > 0 ? step : EXACT_NS},
     };
     snprintf(info->name, sizeof info->name, "%s", sim->description.name);
+    for (size_t i = 0; i < sim->description.tlb_count; i++)
+        for (size_t j = 0; j < sim->description.tlbs[i].page_size_count; j++)
+            add_page_size(info, (size_t)sim->description.tlbs[i].page_sizes[j]);
 }
 
 struct fm_machine *fm_simulated_open(const struct fm_description *description, uint64_t seed,

@@ -34,7 +34,7 @@ static bool open_level(struct fm_tlb_level *tlb, const struct fm_tlb_description
 bool fm_tlbs_open(struct fm_tlbs *tlbs, const struct fm_description *description,
                   struct fm_error *err)
 {
-    *tlbs = (struct fm_tlbs){0};
+    *tlbs = (struct fm_tlbs){.base_page = description->page_size};
     for (size_t i = 0; i < description->tlb_count; i++) {
         if (description->tlbs[i].holds == FM_HOLDS_INSTRUCTIONS)
             continue;
@@ -60,13 +60,16 @@ static bool holds(const struct fm_tlb_level *tlb, uint64_t page_size)
     return false;
 }
 
-/* What an entry maps of a page of some size: all of it, or a piece of the largest size that the TLB
-   lists; 0: nothing. */
-static uint64_t piece_of(const struct fm_tlb_level *tlb, uint64_t page_size)
+/* What an entry maps of a page of some size: all of it; a piece of the base page, of the largest
+   size that the TLB lists; 0: nothing. */
+static uint64_t piece_of(const struct fm_tlbs *tlbs, const struct fm_tlb_level *tlb,
+                         uint64_t page_size)
 {
     uint64_t largest = 0;
-    for (size_t i = 0; i < tlb->page_size_count; i++)
-        if (tlb->page_sizes[i] <= page_size && tlb->page_sizes[i] > largest)
+    if (holds(tlb, page_size))
+        return page_size;
+    for (size_t i = 0; i < tlb->page_size_count && page_size == tlbs->base_page; i++)
+        if (tlb->page_sizes[i] < page_size && tlb->page_sizes[i] > largest)
             largest = tlb->page_sizes[i];
     return largest;
 }
@@ -77,7 +80,7 @@ static struct fm_tlb_level *at_level(struct fm_tlbs *tlbs, unsigned level, uint6
     for (unsigned i = 0; i < tlbs->count; i++) {
         struct fm_tlb_level *tlb = &tlbs->all[i];
         if (tlb->level == level &&
-            piece_of(tlb, page_size) > (best ? piece_of(best, page_size) : 0))
+            piece_of(tlbs, tlb, page_size) > (best ? piece_of(tlbs, best, page_size) : 0))
             best = tlb;
     }
     return best;
@@ -108,7 +111,7 @@ void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
         if (!tlb)
             continue;
         tlbs->used[tlbs->used_count++] = tlb;
-        tlb->shift = log2_of(piece_of(tlb, page_size) * tlb->pages_per_entry);
+        tlb->shift = log2_of(piece_of(tlbs, tlb, page_size) * tlb->pages_per_entry);
         if (tlb->shift < tlbs->piece_shift)
             tlbs->piece_shift = tlb->shift;
     }

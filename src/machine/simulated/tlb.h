@@ -6,7 +6,7 @@
  * TLB lists cost nothing. A miss fills every level it missed in.
  *
  * What an entry maps is a page, several neighbouring ones, or, in a TLB that lists only smaller
- * sizes than the page in use, a piece of it of the largest size listed. */
+ * sizes than the base page, a piece of that of the largest size listed. */
 #ifndef FM_MACHINE_SIMULATED_TLB_H
 #define FM_MACHINE_SIMULATED_TLB_H
 
@@ -30,6 +30,7 @@ struct fm_tlb_level {
 };
 
 struct fm_tlbs {
+    uint64_t base_page;
     struct fm_tlb_level all[FM_DESCRIBED_TLBS];
     unsigned count;
     struct fm_tlb_level *used[FM_TLB_LEVELS]; /* those for the page size in use, inner to outer */

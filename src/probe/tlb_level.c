@@ -1,0 +1,254 @@
+/* Data TLBs, measured: what translation adds to a reference, by the number of pages, read into
+ * levels; then each level by itself. */
+#include "probe/tlb.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/monotone_steps.h"
+
+/* Memory that is touched at the most, in each effort: huge pages are dear. */
+static const double most_memory[] = {
+    [FM_QUICK] = 0x1p28, [FM_NORMAL] = 0x1p29, [FM_THOROUGH] = 0x1p34};
+#define MOST_POINTS 64
+#define FIRST_PAGES 2
+/* Points to an octave. */
+#define DENSITY 4
+/* What a reading can be off by, as a part of all that a reference takes. */
+#define READING 0.01
+/* Beyond the end of a rise, where every reference misses. */
+#define BEYOND           1.25
+#define COST_PLACEMENTS  3
+#define ONSET_PLACEMENTS 4
+/* Part of the step from hit to miss that is some, and no accident. */
+#define SOME 0.08
+/* The longest stride that must have been tried. */
+#define LEAST_STRIDES 5
+/* Part of the step from hit to miss that strides must not show in a TLB that has but one set. */
+#define STRIDES 0.3
+
+static bool time_pages(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t count, size_t stride,
+                       unsigned repeats, struct fm_translation *found, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = repeats, .references = 2 * count, .steps = 256};
+    fm_page_list_fill(&tlbs->list, count, stride);
+    return fm_time_translation(lab, &tlbs->list, &care, found, err);
+}
+
+/* Translation never gets cheaper as pages are added, but for what misses of caches hide of it. A
+   reading that something disturbed is outvoted by its neighbours. */
+static bool smooth(struct fm_tlb_point *points, size_t n, struct fm_error *err)
+{
+    double cost[MOST_POINTS], error[MOST_POINTS];
+    for (size_t i = 0; i < n; i++) {
+        cost[i] = points[i].cost;
+        error[i] = points[i].error;
+    }
+    if (n && !fm_monotone_steps(cost, error, n, cost))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
+    for (size_t i = 0; i < n; i++)
+        points[i].cost = cost[i];
+    return true;
+}
+
+bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
+{
+    struct fm_tlb_point points[MOST_POINTS];
+    struct fm_tlb_step steps[FM_TLB_LEVELS];
+    struct fm_curve *curve = fm_result_curve(lab->result, tlbs->curve);
+    const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
+    const double most = fmin(FM_TLB_PAGES, memory / (double)tlbs->page);
+    if (!curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    curve->x = (struct fm_axis){"pages", ""};
+    curve->y = (struct fm_axis){"translation", "ns"};
+    size_t n = 0;
+    double placed = 0;
+    for (double pages = FIRST_PAGES; pages <= most && n < MOST_POINTS; n++) {
+        struct fm_translation found;
+        if (pages > placed) {
+            placed = fmin(most, 4 * pages);
+            if (!fm_place_pages(lab, &tlbs->list, (size_t)placed, err))
+                return false;
+        }
+        if (!fm_lab_go_on(lab, 0.3 * log(pages) / log(most), err) ||
+            !time_pages(lab, tlbs, (size_t)pages, 1, 4, &found, err))
+            return false;
+        points[n] = (struct fm_tlb_point){floor(pages), found.cost_ns,
+                                          READING * (found.rest_ns + found.cost_ns)};
+        fm_curve_add(curve, (struct fm_point){points[n].pages, found.cost_ns,
+                                              found.cost_ns - points[n].error,
+                                              found.cost_ns + points[n].error});
+        tlbs->far = points[n].pages;
+        pages = fmax(floor(pages) + 1, pages * exp2(1.0 / DENSITY));
+    }
+    if (!smooth(points, n, err))
+        return false;
+    tlbs->count = fm_read_tlb_steps(points, n, steps, FM_TLB_LEVELS);
+    for (size_t i = 0; i < tlbs->count; i++) {
+        tlbs->known[i] = (struct fm_known_tlb){.step = steps[i], .read_cost = steps[i].cost};
+        struct fm_step *step = &curve->steps[curve->step_count++];
+        step->x = steps[i].held;
+        step->y = steps[i].cost;
+        snprintf(step->label, sizeof step->label, "dtlb%zu", i + 1);
+    }
+    return true;
+}
+
+/* Measures what a miss costs where all miss: every page, or every so many of which one entry maps
+   all. */
+static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, size_t stride,
+                         struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    const double end = index + 1 < tlbs->count ? tlb[1].step.held : tlbs->far;
+    const double beyond_it = fmax(tlb->step.missed, fmin(BEYOND * tlb->step.missed, end));
+    const size_t pages = (size_t)beyond_it / stride;
+    double sum = 0, rest = 0;
+    tlb->cost_low = INFINITY;
+    tlb->cost_high = 0;
+    for (int i = 0; i < COST_PLACEMENTS; i++) {
+        struct fm_translation found;
+        if (!fm_place_pages(lab, &tlbs->list, pages * stride, err) ||
+            !time_pages(lab, tlbs, pages, stride, 6, &found, err))
+            return false;
+        sum += found.cost_ns;
+        rest += found.rest_ns;
+        tlb->cost_low = fmin(tlb->cost_low, found.cost_ns);
+        tlb->cost_high = fmax(tlb->cost_high, found.cost_ns);
+    }
+    tlb->step.cost = sum / COST_PLACEMENTS;
+    tlb->rest_ns = rest / COST_PLACEMENTS;
+    return true;
+}
+
+/* What a reading at some pages shows beyond one at pages that fit. Some policies miss less often
+   one by one than in bursts while a TLB is but a little too small, and the difference of the two
+   says nothing; where caches take the same before and after the rise, the whole is the TLB's. */
+static double beyond(const struct fm_translation *found, const struct fm_translation *fits,
+                     const struct fm_tlb_step *step, bool caches_rest)
+{
+    const double more = found->cost_ns - step->cost_before;
+    return caches_rest ? found->cost_ns + found->rest_ns - fits->cost_ns - fits->rest_ns : more;
+}
+
+/* Whether some of so many pages miss, on any of a few placements: each brings another order, and
+   some policies are lucky with some. */
+static bool some_miss(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                      size_t pages, bool *yes, struct fm_error *err)
+{
+    const double some = SOME * (step->cost - step->cost_before);
+    struct fm_translation fits, full, found;
+    *yes = false;
+    for (int i = 0; i < ONSET_PLACEMENTS && !*yes; i++) {
+        if (!fm_place_pages(lab, &tlbs->list, (size_t)step->missed, err) ||
+            !time_pages(lab, tlbs, (size_t)step->held, 1, 4, &fits, err) ||
+            !time_pages(lab, tlbs, (size_t)step->missed, 1, 4, &full, err) ||
+            !time_pages(lab, tlbs, pages, 1, 6, &found, err))
+            return false;
+        const bool caches_rest = fabs(full.rest_ns - fits.rest_ns) < some;
+        *yes = beyond(&found, &fits, step, caches_rest) > some;
+    }
+    return true;
+}
+
+/* Halves down to the largest number of pages that the level holds, all of which then hit. */
+static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
+                       struct fm_error *err)
+{
+    size_t held = (size_t)tlb->step.held, missed = (size_t)tlb->step.missed;
+    while (missed - held > 1) {
+        const size_t middle = (held + missed) / 2;
+        bool yes;
+        if (!some_miss(lab, tlbs, &tlb->step, middle, &yes, err))
+            return false;
+        if (yes)
+            missed = middle;
+        else
+            held = middle;
+    }
+    tlb->entries = (unsigned)held;
+    tlb->method = "pages";
+    return true;
+}
+
+static bool is_prime(size_t number)
+{
+    for (size_t divisor = 2; divisor * divisor <= number; divisor++)
+        if (number % divisor == 0)
+            return false;
+    return true;
+}
+
+/* Whether pages any stride apart fit as well as neighbours do: then there is but one set. Of
+   several sets a stride that divides their number leaves some empty, and every number but one has a
+   prime that does. */
+static bool strides_all_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
+                            struct fm_error *err)
+{
+    const struct fm_tlb_step *step = &tlb->step;
+    const size_t count = tlb->entries - tlb->entries / 8;
+    const double memory = most_memory[lab->options->effort] / (double)tlbs->page;
+    const size_t longest = (size_t)fmin(tlb->entries, memory / (double)count);
+    bool all = longest >= LEAST_STRIDES;
+    if (!fm_place_pages(lab, &tlbs->list, count * longest, err))
+        return false;
+    for (size_t stride = 2; stride <= longest && all; stride++) {
+        struct fm_translation found;
+        if (!is_prime(stride))
+            continue;
+        if (!time_pages(lab, tlbs, count, stride, 2, &found, err))
+            return false;
+        all = found.cost_ns - step->cost_before < STRIDES * (step->cost - step->cost_before);
+    }
+    if (all) {
+        tlb->ways = tlb->entries;
+        tlb->sets = 1;
+    }
+    return true;
+}
+
+static void take_away(struct fm_tlbs *tlbs, size_t index)
+{
+    memmove(&tlbs->known[index], &tlbs->known[index + 1],
+            (tlbs->count - index - 1) * sizeof tlbs->known[0]);
+    tlbs->count--;
+}
+
+/* Entries up to which all strides can be tried. */
+#define FEW_ENTRIES 128
+
+static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                          struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    if (index > 0)
+        tlb->step.cost_before = tlbs->known[index - 1].step.cost;
+    if (!fm_find_tlb_ways(lab, tlbs->page, tlbs->known, index, tlb, err))
+        return false;
+    if (tlb->ways) {
+        tlb->entries = tlb->ways * tlb->sets;
+        tlb->method = "page-gap";
+        return true;
+    }
+    if (!find_onset(lab, tlbs, tlb, err))
+        return false;
+    return index > 0 || tlb->entries > FEW_ENTRIES || strides_all_fit(lab, tlbs, tlb, err);
+}
+
+bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,
+                    struct fm_error *err)
+{
+    *is_one = false;
+    if (!measure_cost(lab, tlbs, index, 1, err) || !fm_is_a_tlb(lab, tlbs, index, is_one, err))
+        return false;
+    if (!*is_one) {
+        take_away(tlbs, index);
+        return true;
+    }
+    if (!measure_level(lab, tlbs, index, err) || !fm_find_tlb_piece(lab, tlbs, index, err))
+        return false;
+    const size_t shared = tlbs->known[index].piece / tlbs->page;
+    return shared <= 1 || measure_cost(lab, tlbs, index, shared, err);
+}
