@@ -56,6 +56,20 @@ static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t 
         ways->value = ways->low = ways->high = fm_text("full");
 }
 
+/* Entries that map less than the page that the kernel gave: the pages are not what they seem. */
+static void warn_of_pieces(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
+{
+    char page[FM_SIZE_TEXT], piece[FM_SIZE_TEXT];
+    const struct fm_known_tlb *tlb = &tlbs->known[index];
+    if (tlb->ways && tlb->piece < tlbs->page)
+        fm_result_warn(lab->result, "page-pieces",
+                       "in a virtual machine, have the host back it with huge pages",
+                       "an entry of dtlb%zu maps %s of a page of %s: these pages are larger than "
+                       "what backs them, or than what the TLB can hold",
+                       index + 1, fm_format_size(tlb->piece, piece),
+                       fm_format_size(tlbs->page, page));
+}
+
 static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     const struct fm_known *known = &lab->known;
@@ -73,6 +87,22 @@ static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t i
                     high / known->cycle_low, 0.95, "pages", tlbs->evidence);
     else
         fm_undetermined(cycles, "the cycle time is not known");
+}
+
+/* Marks the levels on the curve, each where its pages end. */
+static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
+{
+    struct fm_result *result = lab->result;
+    const struct fm_curve *drawn = fm_result_find_curve(result, tlbs->curve);
+    for (size_t i = 0; drawn && i < tlbs->count; i++) {
+        struct fm_curve *curve = &result->curves[drawn - result->curves];
+        const struct fm_known_tlb *tlb = &tlbs->known[i];
+        struct fm_step *step = &curve->steps[curve->step_count++];
+        step->x = tlb->ways ? (double)tlb->entries * (double)tlb->piece / (double)tlbs->page
+                            : tlb->step.held;
+        step->y = tlb->step.cost;
+        snprintf(step->label, sizeof step->label, "dtlb%zu", i + 1);
+    }
 }
 
 /* The TLBs that hold pages of one size; `qualifier` marks one that is not the base page. */
@@ -94,6 +124,7 @@ static bool survey_page_size(struct fm_lab *lab, size_t page, const char *qualif
             continue;
         report_level(lab, &tlbs, i);
         report_cost(lab, &tlbs, i);
+        warn_of_pieces(lab, &tlbs, i);
         i++;
     }
     if (good && tlbs.count == 0) {
@@ -103,6 +134,7 @@ static bool survey_page_size(struct fm_lab *lab, size_t page, const char *qualif
         if (entries)
             fm_undetermined(entries, note);
     }
+    mark_levels(lab, &tlbs);
     fm_page_list_close(&tlbs.list);
     return good;
 }

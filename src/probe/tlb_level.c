@@ -86,13 +86,8 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
     if (!smooth(points, n, err))
         return false;
     tlbs->count = fm_read_tlb_steps(points, n, steps, FM_TLB_LEVELS);
-    for (size_t i = 0; i < tlbs->count; i++) {
+    for (size_t i = 0; i < tlbs->count; i++)
         tlbs->known[i] = (struct fm_known_tlb){.step = steps[i], .read_cost = steps[i].cost};
-        struct fm_step *step = &curve->steps[curve->step_count++];
-        step->x = steps[i].held;
-        step->y = steps[i].cost;
-        snprintf(step->label, sizeof step->label, "dtlb%zu", i + 1);
-    }
     return true;
 }
 

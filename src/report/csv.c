@@ -92,12 +92,20 @@ void fm_report_csv(FILE *out, const struct fm_result *result, bool heading)
         row(out, result, &result->findings[i]);
 }
 
+/* "latency_ns"; what is counted has no unit: "pages". */
+static void name_column(FILE *out, const char *name, const char *unit, char end)
+{
+    fprintf(out, "%s%s%s%c", name, *unit ? "_" : "", unit, end);
+}
+
 void fm_report_points(FILE *out, const struct fm_curve *curve)
 {
     char cell[4][FM_CELL];
 
-    fprintf(out, "%s_%s,%s_%s,low_%s,high_%s\n", curve->x.name, curve->x.unit, curve->y.name,
-            curve->y.unit, curve->y.unit, curve->y.unit);
+    name_column(out, curve->x.name, curve->x.unit, ',');
+    name_column(out, curve->y.name, curve->y.unit, ',');
+    name_column(out, "low", curve->y.unit, ',');
+    name_column(out, "high", curve->y.unit, '\n');
     for (size_t i = 0; i < curve->point_count; i++) {
         const struct fm_point *p = &curve->points[i];
         fprintf(out, "%s,%s,%s,%s\n", fm_cell_number(p->x, cell[0]), fm_cell_number(p->y, cell[1]),

@@ -4,6 +4,7 @@
 
 #include "report/canvas.h"
 #include "report/report.h"
+#include "report/scale.h"
 #include "report/text.h"
 #include "report/values.h"
 
@@ -12,58 +13,18 @@
 #define LABEL_ROWS 3
 #define WIDEST     240
 
-/* A logarithmic axis. */
-struct scale {
-    double low, high;
-};
-
-static double fraction(const struct scale *scale, double value)
-{
-    return log(value / scale->low) / log(scale->high / scale->low);
-}
-
-static bool drawable(const struct fm_point *point)
-{
-    return point->x > 0 && point->y > 0 && isfinite(point->x) && isfinite(point->y);
-}
-
-static void stretch(struct scale *scale, double value)
-{
-    scale->low = scale->low > 0 ? fmin(scale->low, value) : value;
-    scale->high = fmax(scale->high, value);
-}
-
-static bool find_scales(const struct fm_curve *curve, struct scale *x, struct scale *y)
-{
-    *x = *y = (struct scale){0};
-    for (size_t i = 0; i < curve->point_count; i++) {
-        if (!drawable(&curve->points[i]))
-            continue;
-        stretch(x, curve->points[i].x);
-        stretch(y, curve->points[i].y);
-    }
-    if (!(x->low > 0))
-        return false;
-    /* A flat curve is drawn as one: without this its noise would fill the picture. */
-    if (y->high < y->low * 2)
-        *y = (struct scale){y->low / 1.4, y->high * 1.4};
-    if (x->high <= x->low)
-        *x = (struct scale){x->low / 2, x->high * 2};
-    return true;
-}
-
 static void draw_points(struct fm_canvas *canvas, const struct fm_curve *curve,
-                        const struct scale *x, const struct scale *y)
+                        const struct fm_scale *x, const struct fm_scale *y)
 {
     const struct fm_point *last = NULL;
     for (size_t i = 0; i < curve->point_count; i++) {
         const struct fm_point *point = &curve->points[i];
-        if (!drawable(point))
+        if (!fm_point_drawable(point))
             continue;
         if (!last)
             last = point;
-        fm_canvas_line(canvas, fraction(x, last->x), fraction(y, last->y), fraction(x, point->x),
-                       fraction(y, point->y));
+        fm_canvas_line(canvas, fm_scale_fraction(x, last->x), fm_scale_height(y, last),
+                       fm_scale_fraction(x, point->x), fm_scale_height(y, point));
         last = point;
     }
 }
@@ -93,7 +54,7 @@ static void put_label(struct labels *labels, unsigned column, const char *label)
 }
 
 static void mark_steps(struct fm_canvas *canvas, struct labels *labels,
-                       const struct fm_curve *curve, const struct scale *x)
+                       const struct fm_curve *curve, const struct fm_scale *x)
 {
     for (size_t i = 0; i < curve->step_count; i++) {
         const struct fm_step *step = &curve->steps[i];
@@ -105,7 +66,7 @@ static void mark_steps(struct fm_canvas *canvas, struct labels *labels,
                       at);
         snprintf(label, sizeof label, "%s%s%s", fm_show(step->label, false, name, sizeof name),
                  *name ? " " : "", at);
-        put_label(labels, fm_canvas_rule(canvas, fraction(x, step->x)), label);
+        put_label(labels, fm_canvas_rule(canvas, fm_scale_fraction(x, step->x)), label);
     }
 }
 
@@ -122,7 +83,7 @@ static void print_labels(FILE *out, struct labels *labels)
 }
 
 /* The number of the form 1, 2 or 5 times a power of ten that lies in the row, or 0. */
-static double tick_in_row(const struct scale *y, unsigned row)
+static double tick_in_row(const struct fm_scale *y, unsigned row)
 {
     static const double steps[] = {1, 2, 5};
     const double top = pow(y->high / y->low, 1 - (row - 0.5) / (ROWS - 1)) * y->low;
@@ -137,21 +98,23 @@ static double tick_in_row(const struct scale *y, unsigned row)
     return 0;
 }
 
-static void print_rows(FILE *out, const struct fm_canvas *canvas, const struct scale *y)
+static void print_rows(FILE *out, const struct fm_canvas *canvas, const struct fm_scale *y)
 {
     for (unsigned row = 0; row < ROWS; row++) {
         const double tick = tick_in_row(y, row);
         char label[FM_CELL] = "";
-        if (tick > 0)
+        if (y->from_nothing && row == ROWS - 1)
+            strcpy(label, "0");
+        else if (tick > 0)
             snprintf(label, sizeof label, "%g", tick);
         fprintf(out, "%*s %s", MARGIN - 2, label,
-                canvas->unicode ? (tick > 0 ? "┤" : "│") : (tick > 0 ? "+" : "|"));
+                canvas->unicode ? (*label ? "┤" : "│") : (*label ? "+" : "|"));
         fm_canvas_row(canvas, out, row);
     }
 }
 
 /* Ticks of the x axis lie a power of two apart, wide enough for their labels. */
-static double tick_ratio(const struct scale *x, unsigned columns)
+static double tick_ratio(const struct fm_scale *x, unsigned columns)
 {
     double ratio = 2;
     while (columns * log(ratio) / log(x->high / x->low) < 8)
@@ -159,7 +122,7 @@ static double tick_ratio(const struct scale *x, unsigned columns)
     return ratio;
 }
 
-static void print_x_axis(FILE *out, const struct fm_curve *curve, const struct scale *x,
+static void print_x_axis(FILE *out, const struct fm_curve *curve, const struct fm_scale *x,
                          unsigned columns, bool unicode)
 {
     char text[WIDEST + FM_CELL], cell[FM_CELL];
@@ -169,7 +132,7 @@ static void print_x_axis(FILE *out, const struct fm_curve *curve, const struct s
 
     memset(text, ' ', sizeof text);
     for (double at = exp2(ceil(log2(x->low) - 1e-9)); at <= x->high * 1.0000001; at *= ratio) {
-        const unsigned column = (unsigned)(fraction(x, at) * (columns - 1) + 0.5);
+        const unsigned column = (unsigned)(fm_scale_fraction(x, at) * (columns - 1) + 0.5);
         fm_cell_value(&(struct fm_value){.kind = FM_VALUE_NUMBER, .number = at}, curve->x.unit,
                       cell);
         const unsigned length = (unsigned)strlen(cell);
@@ -187,11 +150,20 @@ static void print_x_axis(FILE *out, const struct fm_curve *curve, const struct s
     fprintf(out, "\n%*s%s\n", MARGIN, "", text);
 }
 
+/* "latency (ns)"; what is counted has no unit: "pages". */
+static char *axis_text(const struct fm_axis *axis, char text[FM_CELL])
+{
+    const bool counted = !axis->unit[0];
+    snprintf(text, FM_CELL, "%s%s%s%s", axis->name, counted ? "" : " (", axis->unit,
+             counted ? "" : ")");
+    return text;
+}
+
 static void print_title(FILE *out, const struct fm_curve *curve, const struct fm_look *look)
 {
-    char text[256];
-    snprintf(text, sizeof text, "%s: %s (%s) over %s (%s)", curve->id, curve->y.name, curve->y.unit,
-             curve->x.name, curve->x.unit);
+    char text[256], x[FM_CELL], y[FM_CELL];
+    snprintf(text, sizeof text, "%s: %s over %s", curve->id, axis_text(&curve->y, y),
+             axis_text(&curve->x, x));
     if (look->colour)
         fprintf(out, "\033[1m%s\033[0m\n", text);
     else
@@ -203,10 +175,10 @@ bool fm_report_plot(FILE *out, const struct fm_curve *curve, const struct fm_loo
 {
     struct fm_canvas canvas;
     struct labels labels;
-    struct scale x, y;
+    struct fm_scale x, y;
     const unsigned width = look->width < 40 ? 40 : look->width > WIDEST ? WIDEST : look->width;
 
-    if (!find_scales(curve, &x, &y))
+    if (!fm_find_scales(curve, &x, &y))
         return fm_fail(err, FM_ERR_UNSUPPORTED,
                        "curve %s: nothing was measured: give it more time or memory", curve->id);
     if (!fm_canvas_open(&canvas, width - MARGIN, ROWS, look->unicode))

@@ -19,7 +19,8 @@ struct fm_look {
     bool terse;   /* no notes and no warnings */
 };
 
-/* A line about the machine, a table of its levels, then notes and warnings. */
+/* A line about the machine, a table of its caches and one of its TLBs, each where something is
+   known of them, then notes and warnings. */
 bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_look *look,
                      struct fm_error *err);
 

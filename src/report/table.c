@@ -6,11 +6,27 @@
 #include "report/text.h"
 #include "report/values.h"
 
-#define LEVELS (FM_CACHE_LEVELS * 4)
+#define MOST_ROWS    (FM_CACHE_LEVELS * 4)
+#define MOST_COLUMNS 8
 
-/* The structures that make a row, in the order they were found; memory comes last. */
-struct levels {
-    char name[LEVELS][FM_PROPERTY_TEXT];
+/* A column shows one side of one attribute. An optional one is left out when it would be empty. */
+struct column {
+    const char *heading, *attribute;
+    char *(*cell)(const struct fm_finding *finding, char cell[FM_CELL]);
+    bool optional;
+};
+
+/* One table: the structures that make its rows, and what is shown of each. */
+struct layout {
+    const char *prefix;    /* of the structures' names, before the number of the level */
+    const char *existence; /* the attribute that is absent where the structure is */
+    const char *last;      /* NULL, or the property whose structure makes the last row */
+    struct column columns[MOST_COLUMNS + 1]; /* no heading ends the list */
+};
+
+/* The structures that make a row, in the order they were found. */
+struct rows {
+    char name[MOST_ROWS][FM_PROPERTY_TEXT];
     size_t count;
 };
 
@@ -22,33 +38,44 @@ static const struct fm_finding *find(const struct fm_result *result, const char 
     return fm_result_find(result, property);
 }
 
-static void add_level(struct levels *levels, const char *name)
+static void structure_of(const char *property, char name[FM_PROPERTY_TEXT])
 {
-    for (size_t i = 0; i < levels->count; i++)
-        if (strcmp(levels->name[i], name) == 0)
+    snprintf(name, FM_PROPERTY_TEXT, "%.*s", (int)strcspn(property, "."), property);
+}
+
+static void add_name(struct rows *rows, const char *name)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->name[i], name) == 0)
             return;
-    if (levels->count < LEVELS)
-        strcpy(levels->name[levels->count++], name);
+    if (rows->count < MOST_ROWS)
+        strcpy(rows->name[rows->count++], name);
 }
 
-static bool is_absent(const struct fm_result *result, const char *structure)
+static bool makes_row(const struct fm_result *result, const struct layout *layout,
+                      const char *structure)
 {
-    const struct fm_finding *capacity = find(result, structure, "capacity");
-    return capacity && capacity->status == FM_ABSENT;
+    const size_t length = strlen(layout->prefix);
+    const struct fm_finding *existence = find(result, structure, layout->existence);
+    return strncmp(structure, layout->prefix, length) == 0 &&
+           isdigit((unsigned char)structure[length]) &&
+           !(existence && existence->status == FM_ABSENT);
 }
 
-static void collect_levels(const struct fm_result *result, struct levels *levels)
+static void collect_rows(const struct fm_result *result, const struct layout *layout,
+                         struct rows *rows)
 {
     char name[FM_PROPERTY_TEXT];
-    levels->count = 0;
+    rows->count = 0;
     for (size_t i = 0; i < result->finding_count; i++) {
-        const char *property = result->findings[i].property;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(property, "."), property);
-        if (name[0] == 'l' && isdigit((unsigned char)name[1]) && !is_absent(result, name))
-            add_level(levels, name);
+        structure_of(result->findings[i].property, name);
+        if (makes_row(result, layout, name))
+            add_name(rows, name);
     }
-    if (find(result, "memory", "latency"))
-        add_level(levels, "memory");
+    if (layout->last && fm_result_find(result, layout->last)) {
+        structure_of(layout->last, name);
+        add_name(rows, name);
+    }
 }
 
 static char *claim_cell(const struct fm_finding *finding, char cell[FM_CELL])
@@ -65,29 +92,37 @@ static char *added_cell(const struct fm_finding *finding, char cell[FM_CELL])
     return cell;
 }
 
-/* A column shows one side of one attribute. An optional one is left out when it would be empty. */
-static const struct column {
-    const char *heading, *attribute;
-    char *(*cell)(const struct fm_finding *finding, char cell[FM_CELL]);
-    bool optional;
-} columns[] = {
-    {"CAPACITY", "capacity", fm_cell_finding, false},
-    {"RANGE", "capacity", fm_cell_range, true},
-    {"CLAIMED", "capacity", claim_cell, true},
-    {"LINE", "line", fm_cell_finding, false},
-    {"WAYS", "ways", fm_cell_finding, false},
-    {"LATENCY", "latency", fm_cell_finding, false},
-    {"CYCLES", "latency_cycles", fm_cell_finding, false},
-    {"MISS", "miss_latency", added_cell, true},
+static const struct layout caches = {
+    .prefix = "l",
+    .existence = "capacity",
+    .last = "memory.latency",
+    .columns = {{"CAPACITY", "capacity", fm_cell_finding, false},
+                {"RANGE", "capacity", fm_cell_range, true},
+                {"CLAIMED", "capacity", claim_cell, true},
+                {"LINE", "line", fm_cell_finding, false},
+                {"WAYS", "ways", fm_cell_finding, false},
+                {"LATENCY", "latency", fm_cell_finding, false},
+                {"CYCLES", "latency_cycles", fm_cell_finding, false},
+                {"MISS", "miss_latency", added_cell, true}},
 };
-#define COLUMNS (sizeof columns / sizeof columns[0])
 
-static bool is_shown(const struct fm_result *result, const struct levels *levels,
+static const struct layout tlbs = {
+    .prefix = "dtlb",
+    .existence = "entries",
+    .columns = {{"ENTRIES", "entries", fm_cell_finding, false},
+                {"REACH", "reach", fm_cell_finding, false},
+                {"WAYS", "ways", fm_cell_finding, false},
+                {"MISS", "miss_cost", added_cell, false},
+                {"CYCLES", "miss_cost_cycles", fm_cell_finding, false},
+                {"PAGE", "page_size", fm_cell_finding, false}},
+};
+
+static bool is_shown(const struct fm_result *result, const struct rows *rows,
                      const struct column *column)
 {
     char cell[FM_CELL];
-    for (size_t i = 0; column->optional && i < levels->count; i++) {
-        column->cell(find(result, levels->name[i], column->attribute), cell);
+    for (size_t i = 0; column->optional && i < rows->count; i++) {
+        column->cell(find(result, rows->name[i], column->attribute), cell);
         if (*cell && strcmp(cell, "-") != 0)
             return true;
     }
@@ -95,7 +130,7 @@ static bool is_shown(const struct fm_result *result, const struct levels *levels
 }
 
 static bool add_row(struct libscols_table *table, const struct fm_result *result,
-                    const char *structure, const bool shown[COLUMNS])
+                    const char *structure, const struct column *const *columns)
 {
     char cell[FM_CELL];
     struct libscols_line *line = scols_table_new_line(table, NULL);
@@ -103,10 +138,8 @@ static bool add_row(struct libscols_table *table, const struct fm_result *result
 
     if (!line || scols_line_set_data(line, at++, fm_cell_structure(structure, cell)) != 0)
         return false;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (!shown[i])
-            continue;
-        columns[i].cell(find(result, structure, columns[i].attribute), cell);
+    for (; *columns; columns++) {
+        (*columns)->cell(find(result, structure, (*columns)->attribute), cell);
         if (scols_line_set_data(line, at++, cell) != 0)
             return false;
     }
@@ -114,21 +147,42 @@ static bool add_row(struct libscols_table *table, const struct fm_result *result
 }
 
 static bool fill_table(struct libscols_table *table, const struct fm_result *result,
-                       const struct levels *levels)
+                       const struct layout *layout, const struct rows *rows)
 {
-    bool shown[COLUMNS];
+    const struct column *shown[MOST_COLUMNS + 1] = {NULL};
+    size_t count = 0;
 
     if (!scols_table_new_column(table, "NAME", 0, 0))
         return false;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        shown[i] = is_shown(result, levels, &columns[i]);
-        if (shown[i] && !scols_table_new_column(table, columns[i].heading, 0, SCOLS_FL_RIGHT))
+    for (const struct column *column = layout->columns; column->heading; column++) {
+        if (!is_shown(result, rows, column))
+            continue;
+        shown[count++] = column;
+        if (!scols_table_new_column(table, column->heading, 0, SCOLS_FL_RIGHT))
             return false;
     }
-    for (size_t i = 0; i < levels->count; i++)
-        if (!add_row(table, result, levels->name[i], shown))
+    for (size_t i = 0; i < rows->count; i++)
+        if (!add_row(table, result, rows->name[i], shown))
             return false;
     return scols_print_table(table) == 0;
+}
+
+/* Draws a table if it has rows. A blank line parts it from the table before, if one was drawn. */
+static bool draw_table(FILE *out, const struct fm_result *result, const struct layout *layout,
+                       const struct fm_look *look, bool *drawn)
+{
+    struct rows rows;
+    collect_rows(result, layout, &rows);
+    if (rows.count == 0)
+        return true;
+    if (*drawn)
+        putc('\n', out);
+    *drawn = true;
+
+    struct libscols_table *table = fm_smart_table(out, look);
+    const bool done = table && fill_table(table, result, layout, &rows);
+    scols_unref_table(table);
+    return done;
 }
 
 /* "Neoverse-N1 (aarch64), CPU 0, a cycle is 0.385 ns (2.60 GHz)" */
@@ -157,14 +211,10 @@ static void print_heading(FILE *out, const struct fm_result *result, const struc
 bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_look *look,
                      struct fm_error *err)
 {
-    struct levels levels;
-    collect_levels(result, &levels);
+    bool drawn = false;
     print_heading(out, result, look);
-
-    struct libscols_table *table = fm_smart_table(out, look);
-    const bool done = table && fill_table(table, result, &levels);
-    scols_unref_table(table);
-    if (!done)
+    if (!draw_table(out, result, &caches, look, &drawn) ||
+        !draw_table(out, result, &tlbs, look, &drawn))
         return fm_fail(err, FM_ERR_NO_MEMORY, "table: not enough memory to draw it");
 
     if (look->verbose)

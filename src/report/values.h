@@ -23,7 +23,8 @@ char *fm_cell_range(const struct fm_finding *finding, char cell[FM_CELL]);
 /* A number in the fewest digits that read back as the same number. */
 char *fm_cell_number(double number, char cell[FM_CELL]);
 
-/* The structure in a property's name, for a heading: "l1d.line" gives "L1d". */
+/* The structure in a property's name, for a heading: "l1d.line" gives "L1d", "dtlb1@2MiB.ways"
+   "DTLB1@2MiB", "memory.latency" "Memory". */
 char *fm_cell_structure(const char *property, char cell[FM_CELL]);
 
 #endif

@@ -14,6 +14,9 @@ ok "the table fits 80 columns" [ "$(awk 'length > m { m = length } END { print m
 cp out table
 run --machine="$small"
 ok "survey is the default, and --option=value works" cmp -s out table
+run survey --machine "$noisy" --only tlb
+ok "TLBs have a table of their own" has '^DTLB1  *64  *256K  *full '
+ok "it fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
 run survey --machine "$small" --verbose
 ok "--verbose explains each finding" has '^l1d.capacity: '
 
@@ -89,6 +92,12 @@ run curve levels --machine "$small" --format csv
 ok "curve as points" has '^[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$'
 run curve levels --machine "$small" --format json
 ok "curve as JSON" json '.curves | length > 0'
+
+run curve tlb --machine "$noisy"
+ok "a curve that begins at nothing" has '^ *0 +'
+ok "what is counted has no unit" has '^tlb: translation (ns) over pages$'
+run curve tlb --machine "$small"
+ok "translation that costs nothing is drawn too" answered
 
 run survey --machine "$data/good/unicode-name.yaml" --only cycle
 ok "ASCII where the locale is C" only_printable out

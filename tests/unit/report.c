@@ -39,6 +39,42 @@ static void undetermined(struct fm_result *result, const char *property, const c
     strcpy(finding->note, note);
 }
 
+static void measured_text(struct fm_result *result, const char *property, const char *value)
+{
+    measured(result, property, "", 0, 0, 0, 0);
+    struct fm_finding *finding = fm_result_finding(result, property, "");
+    finding->value = finding->low = finding->high = fm_text(value);
+}
+
+static void not_here(struct fm_result *result, const char *property, enum fm_status status,
+                     const char *note)
+{
+    undetermined(result, property, note);
+    fm_result_finding(result, property, "")->status = status;
+}
+
+static const char hashed[] = "no group of pages conflicts by itself";
+
+/* One TLB of which all is known, one of which only the cost is, and what cannot be measured. */
+static void add_tlbs(struct fm_result *result)
+{
+    measured_text(result, "dtlb1.ways", "full");
+    measured(result, "dtlb1.entries", "", 48, 48, 48, 0);
+    measured(result, "dtlb1.reach", "B", 196608, 196608, 196608, 0);
+    measured(result, "dtlb1.page_size", "B", 4096, 4096, 4096, 0);
+    measured(result, "dtlb1.miss_cost", "ns", 1.999, 1.94, 2.06, 0);
+    measured(result, "dtlb1.miss_cost_cycles", "cycles", 5, 4.84, 5.16, 0);
+    undetermined(result, "dtlb2.ways", hashed);
+    undetermined(result, "dtlb2.entries", hashed);
+    undetermined(result, "dtlb2.reach", hashed);
+    measured(result, "dtlb2.miss_cost", "ns", 16.37, 15.5, 17.2, 0);
+    measured(result, "dtlb1@2MiB.entries", "", 1024, 1024, 1024, 0);
+    measured(result, "dtlb1@2MiB.reach", "B", 0x1p31, 0x1p31, 0x1p31, 0);
+    measured(result, "dtlb1@2MiB.page_size", "B", 0x1p21, 0x1p21, 0x1p21, 0);
+    not_here(result, "dtlb1@2MiB.miss_cost", FM_UNSUPPORTED, "no page is as large here");
+    not_here(result, "dtlb3.entries", FM_ABSENT, "");
+}
+
 static int make_result(void **state)
 {
     struct fm_result *result = calloc(1, sizeof *result);
@@ -130,6 +166,62 @@ static void test_table(void **state)
     free(text);
 }
 
+static void test_tlb_table(void **state)
+{
+    add_tlbs(*state);
+    char *text = written(write_table, *state);
+    assert_tame(text, 80);
+    assert_has(text, "NAME   CAPACITY     RANGE CLAIMED LINE WAYS LATENCY CYCLES\n"
+                     "L1d         64K               64K   64    4  1.54ns    4.0\n"
+                     "L2         700K 640K-760K      1M    ?    ?  11.2ns      -\n"
+                     "Memory        -                      -    -   132ns      -\n"
+                     "\n"
+                     "NAME       ENTRIES REACH WAYS    MISS CYCLES PAGE\n"
+                     "DTLB1           48  192K full +2.00ns    5.0   4K\n"
+                     "DTLB2            ?     ?    ? +16.4ns      -    -\n"
+                     "DTLB1@2MiB    1024    2G    -       -      -   2M\n"
+                     "? l2.line");
+    free(text);
+}
+
+static void test_no_tlb_has_no_table(void **state)
+{
+    struct fm_result *result = *state;
+    not_here(result, "dtlb1.entries", FM_ABSENT, "");
+    char *text = written(write_table, result);
+    assert_null(strstr(text, "ENTRIES"));
+    assert_null(strstr(text, "\n\n"));
+    free(text);
+}
+
+static void test_tlbs_alone(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    fm_result_init(&result);
+    add_tlbs(&result);
+    char *text = written(write_table, &result);
+    assert_null(strstr(text, "CAPACITY"));
+    assert_null(strstr(text, "\n\n"));
+    assert_has(text, "\nNAME       ENTRIES");
+    free(text);
+    fm_result_free(&result);
+}
+
+static void test_tlb_notes(void **state)
+{
+    add_tlbs(*state);
+    char *text = written(write_table, *state);
+    assert_has(text, "\n? dtlb2.ways, dtlb2.entries, dtlb2.reach: no group of pages conflicts by "
+                     "itself\n");
+    assert_has(text, "\nnote: dtlb1@2MiB.miss_cost: no page is as large here\n");
+    free(text);
+    text = written(write_verbose, *state);
+    assert_tame(text, 80);
+    assert_has(text, "\ndtlb1.ways: full, sure to 99%, by swept with clock\n");
+    free(text);
+}
+
 static void test_notes(void **state)
 {
     char *text = written(write_table, *state);
@@ -195,6 +287,16 @@ static void test_csv(void **state)
     free(text);
 }
 
+static void test_tlb_csv(void **state)
+{
+    add_tlbs(*state);
+    char *text = written(write_csv, *state);
+    assert_has(text, ",dtlb1.ways,,measured,full,full,full,0.99,swept,clock,,,,,\n");
+    assert_has(text, ",dtlb1.reach,B,measured,196608,196608,196608,");
+    assert_has(text, ",dtlb1@2MiB.miss_cost,,unsupported,,,,,,,,,,,no page is as large here\n");
+    free(text);
+}
+
 static void test_safe_text(void **state)
 {
     (void)state;
@@ -222,6 +324,8 @@ static void test_cells(void **state)
     assert_string_equal(fm_cell_number(0.1, cell), "0.1");
     assert_string_equal(fm_cell_number(1.0 / 3, cell), "0.3333333333333333");
     assert_string_equal(fm_cell_structure("l2@core=4.capacity", cell), "L2@core=4");
+    assert_string_equal(fm_cell_structure("dtlb1@2MiB.ways", cell), "DTLB1@2MiB");
+    assert_string_equal(fm_cell_structure("memory@node=1.latency", cell), "Memory@node=1");
     const struct fm_value full = fm_text("full"), yes = fm_bool(true), none = {0};
     assert_string_equal(fm_cell_value(&full, "", cell), "full");
     assert_string_equal(fm_cell_value(&yes, "", cell), "yes");
@@ -292,6 +396,62 @@ static void test_plot_of_one_point_and_of_none(void **state)
     free(curve.points);
 }
 
+/* What translation costs: nothing but noise up to 48 pages, then 2 ns. */
+static struct fm_curve cost_from_nothing(void)
+{
+    struct fm_curve curve = {.id = "tlb",
+                             .x = {"pages", ""},
+                             .y = {"translation", "ns"},
+                             .step_count = 1,
+                             .steps = {{48, 2, "dtlb1"}}};
+    for (double x = 3; x <= 768; x *= 2) {
+        const double y = x > 48 ? 2 : x == 12 ? 0.01 : 0;
+        assert_true(fm_curve_add(&curve, (struct fm_point){x, y, y - 0.02, y + 0.02}));
+    }
+    return curve;
+}
+
+static void test_plot_from_nothing(void **state)
+{
+    (void)state;
+    struct fm_curve curve = cost_from_nothing();
+    char *text = drawn(&curve, &plain);
+    assert_tame(text, 80);
+    assert_has(text, "tlb: translation (ns) over pages\n");
+    assert_has(text, "dtlb1 48\n");
+    assert_has(text, "\n    0.1 +");
+    /* From the first point on the curve lies at the bottom, and the noise does not rise from it. */
+    assert_has(text, "\n      0 +....................");
+    free(text);
+    free(curve.points);
+}
+
+static void test_plot_of_nothing_alone(void **state)
+{
+    (void)state;
+    struct fm_curve curve = cost_from_nothing();
+    curve.point_count = 4;
+    char *text = drawn(&curve, &plain);
+    assert_has(text, "\n   0.02 +\n");
+    assert_has(text, "\n      0 +....................");
+    free(text);
+    free(curve.points);
+}
+
+static void test_points(void **state)
+{
+    (void)state;
+    struct fm_curve curve = cost_from_nothing();
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    fm_report_points(out, &curve);
+    fclose(out);
+    assert_ptr_equal(strstr(text, "pages,translation_ns,low_ns,high_ns\n3,0,-0.02,0.02\n"), text);
+    free(text);
+    free(curve.points);
+}
+
 static void test_list(void **state)
 {
     (void)state;
@@ -316,15 +476,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_table, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_tlb_table, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_no_tlb_has_no_table, make_result, free_result),
+        cmocka_unit_test(test_tlbs_alone),
+        cmocka_unit_test_setup_teardown(test_tlb_notes, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_notes, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_terse_leaves_notes_out, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_verbose, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_absent_level_has_no_row, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_csv, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_tlb_csv, make_result, free_result),
         cmocka_unit_test(test_safe_text),
         cmocka_unit_test(test_cells),
         cmocka_unit_test(test_plot),
         cmocka_unit_test(test_plot_of_one_point_and_of_none),
+        cmocka_unit_test(test_plot_from_nothing),
+        cmocka_unit_test(test_plot_of_nothing_alone),
+        cmocka_unit_test(test_points),
         cmocka_unit_test(test_list),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
