@@ -62,7 +62,7 @@ void fathom_options_free(struct fathom_options *options);
 /* Sets one option from text, strictly: "8x" is no number and "64MB" no size.
  *
  *   effort          quick | normal | thorough
- *   method          default | cooper-sandoval
+ *   method          default | cooper-sandoval | calibrator
  *   meter           auto | clock | sim        (sim: a described machine's exact counters)
  *   budget          seconds to answer within
  *   max-footprint   largest footprint to touch, as "64MiB"

@@ -5,6 +5,8 @@
 
 /* A rise from one point to the next that ends a plateau; walks grow by less. */
 #define RISE 0.15
+/* Two rises are at least so many times the pages apart. */
+#define APART 1.3
 /* … and in errors of the readings. */
 #define ERRORS 3
 static double tolerance(const struct fm_tlb_point *point, double cost)
@@ -47,6 +49,12 @@ size_t fm_read_tlb_steps(const struct fm_tlb_point *points, size_t n, struct fm_
             step.cost = fmax(step.cost, points[end + 1].cost);
         plateau = points[end].cost;
         i = end;
+        /* One that sets out where the last has hardly ended is the rest of it. */
+        if (count && step.held < steps[count - 1].missed * APART) {
+            steps[count - 1].missed = step.missed;
+            steps[count - 1].cost = step.cost;
+            continue;
+        }
         if (count == 0 || step.cost > FM_TLB_LEAST_STEP * steps[count - 1].cost)
             steps[count++] = step;
     }

@@ -64,15 +64,15 @@ static bool set_effort(struct fathom_options *options, const char *name, const c
 static bool set_method(struct fathom_options *options, const char *name, const char *value,
                        struct fm_error *err)
 {
-    static const char *const words[] = {"default", "cooper-sandoval", NULL};
-    static const char *const later[] = {"calibrator", "papi-cache", "amp", NULL};
+    static const char *const words[] = {"default", "cooper-sandoval", "calibrator", NULL};
+    static const char *const later[] = {"papi-cache", "amp", NULL};
     const int place = place_of(words, value);
     if (place_of(later, value) >= 0)
         return refuse(err, FM_ERR_UNSUPPORTED, name, value,
-                      "is not in this build: use cooper-sandoval, or leave it out");
+                      "is not in this build: use cooper-sandoval or calibrator, or leave it out");
     if (place < 0)
         return refuse(err, FM_ERR_USAGE, name, value,
-                      "is no method: use cooper-sandoval, or leave it out");
+                      "is no method: use cooper-sandoval or calibrator, or leave it out");
     options->survey.method = (enum fm_method)place;
     return true;
 }

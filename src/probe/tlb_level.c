@@ -17,12 +17,17 @@ static const double most_memory[] = {
 #define DENSITY 4
 /* What a reading can be off by, as a part of all that a reference takes. */
 #define READING 0.01
-/* Beyond the end of a rise, where every reference misses. */
-#define BEYOND           1.25
+/* Beyond the end of a rise, where every reference misses, and short of the next. */
+#define BEYOND   1.6
+#define SHORT_OF 1.2
+/* … and for outer levels no further than need be: caches that begin to miss hide a part of it. */
+#define NOT_FAR          1.25
 #define COST_PLACEMENTS  3
 #define ONSET_PLACEMENTS 4
 /* Part of the step from hit to miss that is some, and no accident. */
 #define SOME 0.08
+/* … and that one page more than there are entries must show for these to be told. */
+#define SHARP 0.15
 /* The longest stride that must have been tried. */
 #define LEAST_STRIDES 5
 /* Part of the step from hit to miss that strides must not show in a TLB that has but one set. */
@@ -98,7 +103,8 @@ static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
     const double end = index + 1 < tlbs->count ? tlb[1].step.held : tlbs->far;
-    const double beyond_it = fmax(tlb->step.missed, fmin(BEYOND * tlb->step.missed, end));
+    const double beyond_it =
+        fmax(tlb->step.missed, fmin((index ? NOT_FAR : BEYOND) * tlb->step.missed, end / SHORT_OF));
     const size_t pages = (size_t)beyond_it / stride;
     double sum = 0, rest = 0;
     tlb->cost_low = INFINITY;
@@ -128,43 +134,50 @@ static double beyond(const struct fm_translation *found, const struct fm_transla
     return caches_rest ? found->cost_ns + found->rest_ns - fits->cost_ns - fits->rest_ns : more;
 }
 
-/* Whether some of so many pages miss, on any of a few placements: each brings another order, and
-   some policies are lucky with some. */
-static bool some_miss(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
-                      size_t pages, bool *yes, struct fm_error *err)
+/* The largest part of the step from hit to miss that so many pages show on a few placements: each
+   brings another order, and some policies are lucky with some. */
+static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                        size_t pages, double *part, struct fm_error *err)
 {
-    const double some = SOME * (step->cost - step->cost_before);
+    const double all = step->cost - step->cost_before;
     struct fm_translation fits, full, found;
-    *yes = false;
-    for (int i = 0; i < ONSET_PLACEMENTS && !*yes; i++) {
+    *part = 0;
+    for (int i = 0; i < ONSET_PLACEMENTS; i++) {
         if (!fm_place_pages(lab, &tlbs->list, (size_t)step->missed, err) ||
             !time_pages(lab, tlbs, (size_t)step->held, 1, 4, &fits, err) ||
             !time_pages(lab, tlbs, (size_t)step->missed, 1, 4, &full, err) ||
+            /* Afresh: a TLB that evicts what came first remembers what was before. */
+            !fm_place_pages(lab, &tlbs->list, (size_t)step->missed, err) ||
             !time_pages(lab, tlbs, pages, 1, 6, &found, err))
             return false;
-        const bool caches_rest = fabs(full.rest_ns - fits.rest_ns) < some;
-        *yes = beyond(&found, &fits, step, caches_rest) > some;
+        const bool caches_rest = fabs(full.rest_ns - fits.rest_ns) < SOME * all;
+        *part = fmax(*part, beyond(&found, &fits, step, caches_rest) / all);
     }
     return true;
 }
 
-/* Halves down to the largest number of pages that the level holds, all of which then hit. */
+/* Halves down to the largest number of pages that the level holds, all of which then hit. Where
+   misses set in little by little, as with victims drawn by lot, the last entries hide among them.
+ */
 static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
-                       struct fm_error *err)
+                       bool *sharp, struct fm_error *err)
 {
     size_t held = (size_t)tlb->step.held, missed = (size_t)tlb->step.missed;
+    double part, after = 0;
     while (missed - held > 1) {
         const size_t middle = (held + missed) / 2;
-        bool yes;
-        if (!some_miss(lab, tlbs, &tlb->step, middle, &yes, err))
+        if (!part_beyond(lab, tlbs, &tlb->step, middle, &part, err))
             return false;
-        if (yes)
+        if (part > SOME) {
             missed = middle;
-        else
+            after = part;
+        } else {
             held = middle;
+        }
     }
     tlb->entries = (unsigned)held;
     tlb->method = "pages";
+    *sharp = after > SHARP;
     return true;
 }
 
@@ -227,9 +240,11 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
         tlb->method = "page-gap";
         return true;
     }
-    if (!find_onset(lab, tlbs, tlb, err))
+    bool sharp;
+    if (!find_onset(lab, tlbs, tlb, &sharp, err))
         return false;
-    return index > 0 || tlb->entries > FEW_ENTRIES || strides_all_fit(lab, tlbs, tlb, err);
+    return !sharp || index > 0 || tlb->entries > FEW_ENTRIES ||
+           strides_all_fit(lab, tlbs, tlb, err);
 }
 
 bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,

@@ -59,6 +59,11 @@ static bool maps_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs,
         if (!part_missed(lab, &tlbs->list, &tlb->step, &part, err))
             return false;
         sum += part;
+        /* As many neighbours, which fit in any case, for what caches make of so many. */
+        fm_page_list_fill(&tlbs->list, tlbs->list.count, 1);
+        if (!part_missed(lab, &tlbs->list, &tlb->step, &part, err))
+            return false;
+        sum -= part > 0 ? part : 0;
     }
     *yes = sum > MOST * PLACEMENTS;
     return true;

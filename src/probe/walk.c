@@ -9,8 +9,6 @@
 
 /* So few pages fit every TLB there is. */
 #define PAGES_IN_ANY_TLB 2
-/* No TLB of today maps less. */
-#define SMALLEST_PIECE 4096
 /* Part of a latency that makes no difference. */
 #define GRAIN 0.01
 /* Changes of latency from one point to the next that a plateau may show. */
@@ -143,20 +141,12 @@ static size_t unit_at(const struct fm_walk *walk, size_t bytes)
     return walk->points[at == 0 || walk->points[at].bytes == bytes ? at : at - 1].unit;
 }
 
-/* The pages that strings visit. Some TLBs hold but a piece of a page that is larger than this; two
-   units of one visit must then lie in one piece. */
-static size_t visited_page(const struct fm_lab *lab)
-{
-    const size_t page = lab->machine->info.page_size;
-    return page < SMALLEST_PIECE ? page : SMALLEST_PIECE;
-}
-
 static bool time_swept(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
                        const struct fm_care *care, double *ns, struct fm_error *err)
 {
     const struct fm_swept_plan plan = {.bytes = bytes,
                                        .unit = unit,
-                                       .page = visited_page(lab),
+                                       .page = lab->machine->info.page_size,
                                        .burst = burst,
                                        .seed = lab->placement_seed};
     struct fm_string string;
@@ -235,7 +225,7 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
 {
     struct fm_walk *walk = &lab->walk;
     const size_t unit = unit_at(walk, bytes);
-    const bool bursts = fm_swept_has_bursts(visited_page(lab), unit);
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
     const bool known = !bursts || tlb_is_known(lab, bytes);
     double whole, single = 0;
@@ -269,7 +259,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
 {
     struct fm_walk_point *point = &lab->walk.points[index];
     const size_t unit = how->thin ? FM_THIN * point->unit : point->unit;
-    const bool bursts = fm_swept_has_bursts(visited_page(lab), unit);
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
                                  .laps = how->fresh ? 2 : 1,
@@ -295,7 +285,7 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
     const size_t unit = point->unit;
-    const bool bursts = fm_swept_has_bursts(visited_page(lab), unit);
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     double whole, single = 0;
     if (!time_swept(lab, point->bytes, unit, bursts ? 2 : 1, &thorough, &whole, err) ||
         (point->tlb_count && !time_swept(lab, point->bytes, unit, 1, &thorough, &single, err)))

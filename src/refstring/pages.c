@@ -26,7 +26,7 @@ static size_t unit_of(const struct fm_page_plan *plan, size_t page, size_t visit
 {
     const size_t units = plan->page / plan->unit;
     const size_t first = (size_t)(fm_golden(page ^ plan->seed) * (double)units);
-    const size_t step = visit * APART;
+    const size_t step = visit * (units > APART ? APART : 1);
     return first ^ step % units ^ step / units;
 }
 

@@ -91,6 +91,14 @@ struct fm_page_plan {
 bool fm_page_string(struct fm_string *string, const struct fm_page_plan *plan,
                     struct fm_error *err);
 
+/* Calibrator's string: spots one stride apart, from the last to the first. */
+struct fm_spot_plan {
+    size_t count;
+    size_t stride;
+};
+bool fm_spot_string(struct fm_string *string, const struct fm_spot_plan *plan,
+                    struct fm_error *err);
+
 /* Appends an unmetered walk of `laps` laps over the whole order. */
 void fm_string_prime(struct fm_string *string, unsigned laps);
 

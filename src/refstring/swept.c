@@ -6,6 +6,10 @@
 #include "refstring/build.h"
 #include "refstring/refstring.h"
 
+/* Some TLBs hold but a piece of a page that is larger than this: both units of a burst must then
+   lie in one piece. */
+#define SMALLEST_PIECE 4096
+
 /* The pages of a footprint. */
 struct layout {
     size_t pages;
@@ -38,20 +42,21 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
 /* The units of a page in the order of their visits: of each pair of neighbours first one, then,
    half a lap later, the other. A prefetcher that brings a line's neighbour along fills the cache
    twice as fast as the walk asks; half a lap later the neighbour has left every cache that the walk
-   does not fit. The two halves of the page take turns, in bursts unit by unit, otherwise by a
-   quarter of the lap. */
-static void order_neighbours(struct fm_rng *rng, size_t units, unsigned burst, uint32_t *columns)
+   does not fit. The two halves of the page, or of a piece of it, take turns, in bursts unit by
+   unit, otherwise by a quarter of the lap. */
+static void order_neighbours(struct fm_rng *rng, size_t units, size_t piece, unsigned burst,
+                             uint32_t *columns)
 {
-    const size_t quarter = units / 4;
+    const size_t quarter = units / 4, piece_quarter = piece / 4;
     /* Kept in the last quarter of the columns, which are written behind where it is read. */
     uint32_t *first = columns + units - quarter;
     for (size_t i = 0; i < quarter; i++)
-        first[i] = (uint32_t)(2 * i);
+        first[i] = (uint32_t)(i / piece_quarter * piece + 2 * (i % piece_quarter));
     fm_rng_shuffle(rng, first, quarter);
     for (size_t i = 0; i < quarter; i++) {
         /* Either may come first, so that any part of a lap loads all sets of a cache alike. */
         const uint32_t one = first[i] + (uint32_t)fm_rng_below(rng, 2);
-        const uint32_t two = one + (uint32_t)(2 * quarter);
+        const uint32_t two = one + (uint32_t)(2 * piece_quarter);
         const size_t at = burst == 2 ? 2 * i : i, then = burst == 2 ? at + 1 : i + quarter;
         columns[at] = one;
         columns[then] = two;
@@ -67,7 +72,9 @@ static void order_columns(const struct fm_swept_plan *plan, size_t page, size_t 
     struct fm_rng rng;
     fm_rng_seed(&rng, plan->seed ^ fm_mix64(page));
     if (fm_swept_has_bursts(plan->page, plan->unit)) {
-        order_neighbours(&rng, units, plan->burst, columns);
+        const size_t piece = SMALLEST_PIECE / plan->unit;
+        const bool whole = units < piece || piece % 4;
+        order_neighbours(&rng, units, whole ? units : piece, plan->burst, columns);
         return;
     }
     for (size_t i = 0; i < units; i++)

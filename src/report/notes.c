@@ -59,7 +59,9 @@ void fm_report_notes(FILE *out, const struct fm_result *result, const struct fm_
         labelled(out, "incomplete:", "33",
                  "the survey ended early; what was not reached is undetermined", look);
     for (size_t i = 0; i < result->finding_count; i++)
-        if (result->findings[i].note[0] && !noted_before(result, i))
+        /* What this machine refuses is no news to most; --verbose and the files have it. */
+        if (result->findings[i].note[0] && result->findings[i].status != FM_UNSUPPORTED &&
+            !noted_before(result, i))
             print_note(out, result, i, look);
     for (size_t i = 0; i < result->warning_count; i++) {
         const struct fm_warning *warning = &result->warnings[i];
@@ -120,6 +122,8 @@ static void sentence(FILE *out, const struct fm_finding *finding, const struct f
         measured(finding, text, sizeof text);
     else
         add(text, sizeof text, " ", fm_status_name(finding->status));
+    if (finding->status == FM_UNSUPPORTED)
+        add(text, sizeof text, ": ", finding->note);
     spell_out(&finding->claimed, finding->unit, claimed);
     add(text, sizeof text, "; claimed ", claimed);
     if (*claimed)

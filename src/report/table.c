@@ -19,7 +19,8 @@ struct column {
 /* One table: the structures that make its rows, and what is shown of each. */
 struct layout {
     const char *prefix;    /* of the structures' names, before the number of the level */
-    const char *existence; /* the attribute that is absent where the structure is */
+    const char *existence; /* the attribute that is absent, or cannot be asked for, where
+                              the structure is or cannot */
     const char *last;      /* NULL, or the property whose structure makes the last row */
     struct column columns[MOST_COLUMNS + 1]; /* no heading ends the list */
 };
@@ -59,7 +60,7 @@ static bool makes_row(const struct fm_result *result, const struct layout *layou
     const struct fm_finding *existence = find(result, structure, layout->existence);
     return strncmp(structure, layout->prefix, length) == 0 &&
            isdigit((unsigned char)structure[length]) &&
-           !(existence && existence->status == FM_ABSENT);
+           !(existence && (existence->status == FM_ABSENT || existence->status == FM_UNSUPPORTED));
 }
 
 static void collect_rows(const struct fm_result *result, const struct layout *layout,

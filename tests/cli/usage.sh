@@ -58,7 +58,7 @@ refused "recording two machines" 2 'one at a time' --machine "$small" --machine 
 refused "CPU of a described machine" 2 '--cpu' --machine "$small" --cpu 0
 
 refused "CPU that does not exist" 3 '99999' --cpu 99999
-for method in calibrator papi-cache amp; do
+for method in papi-cache amp; do
     refused "method $method" 3 "--method: '$method' is not in this build" --method $method
 done
 for meter in perf papi callgrind; do

@@ -1,0 +1,248 @@
+/* The TLB probe on small machines whose TLBs are known. */
+#include <stdio.h>
+
+#include "random_machine.h"
+#include "survey_lab.h"
+
+/* Pages enough for the largest TLB here, on pages of 4 KiB. */
+#define SOME_PAGES (4u << 20)
+#define MANY_PAGES (32u << 20)
+
+#define RANDOM_MACHINES 20u
+
+/* Two levels of caches and no TLB. */
+static struct fm_description tlb_lab(void)
+{
+    struct fm_description machine =
+        lab_small(lab_cache(1, 32768, 64, 8), lab_cache(2, 1u << 20, 64, 16));
+    machine.tlb_count = 0;
+    return machine;
+}
+
+static void add_tlb(struct fm_description *machine, uint32_t entries, uint32_t ways)
+{
+    const unsigned level = (unsigned)machine->tlb_count + 1;
+    machine->tlbs[machine->tlb_count++] = lab_tlb(level, entries, ways, machine->page_size);
+}
+
+static void survey(const struct fm_description *machine, uint64_t far, uint64_t seed,
+                   struct fm_result *result)
+{
+    struct fm_survey_options options = lab_options();
+    options.only = "tlb";
+    options.max_footprint = far;
+    options.seed = seed;
+    lab_survey(machine, &options, result);
+    assert_true(result->complete);
+}
+
+static const char *of(size_t index, const char *attribute)
+{
+    static char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "dtlb%zu.%s", index + 1, attribute);
+    return property;
+}
+
+/* What a miss costs is all that the next level, or the walk, takes. */
+static void expect_cost(const struct fm_description *machine, const struct fm_result *result,
+                        size_t index, double slack)
+{
+    const struct fm_tlb_description *tlb = &machine->tlbs[index];
+    const double cost = index + 1 < machine->tlb_count ? tlb[1].latency : machine->walk_latency;
+    const double cycle_ns = 1000 / machine->clock_mhz;
+    lab_expect(result, of(index, "miss_cost_cycles"), cost, slack);
+    lab_expect(result, of(index, "miss_cost"), cost * cycle_ns, slack * cycle_ns);
+}
+
+/* All there is to say about the TLBs of a machine, and that there are no more. */
+static void expect_tlbs(const struct fm_description *machine, const struct fm_result *result,
+                        double cost_slack)
+{
+    for (size_t i = 0; i < machine->tlb_count; i++) {
+        const struct fm_tlb_description *tlb = &machine->tlbs[i];
+        lab_expect(result, of(i, "entries"), tlb->entries, 0);
+        lab_expect(result, of(i, "reach"), (double)(tlb->entries * machine->page_size), 0);
+        lab_expect(result, of(i, "page_size"), (double)machine->page_size, 0);
+        expect_cost(machine, result, i, cost_slack);
+        const struct fm_finding *ways = lab_finding(result, of(i, "ways"));
+        if (tlb->ways == tlb->entries) {
+            assert_int_equal(ways->value.kind, FM_VALUE_TEXT);
+            assert_string_equal(ways->value.text, "full");
+        } else {
+            lab_expect(result, of(i, "ways"), tlb->ways, 0);
+        }
+    }
+    assert_null(fm_result_find(result, of(machine->tlb_count, "entries")));
+}
+
+static void finds(const struct fm_description *machine, uint64_t far)
+{
+    struct fm_result result;
+    survey(machine, far, 1, &result);
+    expect_tlbs(machine, &result, 1);
+    assert_non_null(fm_result_find_curve(&result, "tlb"));
+    fm_result_free(&result);
+}
+
+static void finds_a_fully_associative_tlb(void **state)
+{
+    (void)state;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 48, 48);
+    finds(&machine, SOME_PAGES);
+}
+
+static void finds_four_ways(void **state)
+{
+    (void)state;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 64, 4);
+    finds(&machine, SOME_PAGES);
+}
+
+static void finds_six_ways_of_twelve_sets(void **state)
+{
+    (void)state;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 72, 6);
+    finds(&machine, SOME_PAGES);
+}
+
+static void finds_a_second_level_behind_a_full_one(void **state)
+{
+    (void)state;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 64, 64);
+    add_tlb(&machine, 1536, 12);
+    finds(&machine, MANY_PAGES);
+}
+
+/* Five pages that share a set of the second level, and the first has room for them, or for the four
+   that must not conflict: only rows of pages show the second level alone. */
+static void finds_a_second_level_whose_group_the_first_holds(void **state)
+{
+    (void)state;
+    const uint32_t ways[] = {4, 8, 64};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct fm_description machine = tlb_lab();
+        add_tlb(&machine, 64, ways[i]);
+        add_tlb(&machine, 256, 4);
+        finds(&machine, SOME_PAGES);
+    }
+}
+
+static void larger_pages_reach_further(void **state)
+{
+    (void)state;
+    struct fm_description machine = tlb_lab();
+    machine.page_size = 16384;
+    add_tlb(&machine, 32, 4);
+    finds(&machine, 4 * SOME_PAGES);
+}
+
+static void no_tlb_is_undetermined_and_no_error(void **state)
+{
+    (void)state;
+    const struct fm_description machine = tlb_lab();
+    struct fm_result result;
+    survey(&machine, SOME_PAGES, 1, &result);
+    const struct fm_finding *entries = lab_finding(&result, "dtlb1.entries");
+    assert_int_equal(entries->status, FM_UNDETERMINED);
+    assert_int_equal(entries->value.kind, FM_VALUE_NONE);
+    assert_true(strlen(entries->note) > 0);
+    assert_null(fm_result_find(&result, "dtlb2.entries"));
+    fm_result_free(&result);
+}
+
+static void disturb(struct fm_description *machine)
+{
+    machine->page_mapping = FM_MAPPING_RANDOM;
+    machine->caches[1].index = FM_INDEX_PHYSICAL;
+    machine->noise = (struct fm_noise_description){
+        .jitter = 0.01, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8};
+}
+
+static void finds_them_behind_noise_and_scattered_pages(void **state)
+{
+    (void)state;
+    const uint32_t tlbs[][2] = {{48, 48}, {64, 4}, {72, 6}};
+    for (size_t i = 0; i < sizeof tlbs / sizeof *tlbs; i++) {
+        struct fm_description machine = tlb_lab();
+        struct fm_result result;
+        add_tlb(&machine, tlbs[i][0], tlbs[i][1]);
+        disturb(&machine);
+        survey(&machine, SOME_PAGES, 1, &result);
+        expect_tlbs(&machine, &result, 2.5);
+        fm_result_free(&result);
+    }
+}
+
+/* A finding may be left open, but what is said holds: of every level, on every machine. */
+static bool is_right(const struct fm_description *machine, const struct fm_result *result,
+                     size_t index)
+{
+    const struct fm_finding *entries = fm_result_find(result, of(index, "entries"));
+    if (!entries || entries->status != FM_MEASURED)
+        return false;
+    if (index >= machine->tlb_count)
+        fail_msg("%s: %s is %g, there is none", machine->name, entries->property,
+                 entries->value.number);
+    if (entries->value.number != machine->tlbs[index].entries)
+        fail_msg("%s: %s is %g, not %u", machine->name, entries->property, entries->value.number,
+                 machine->tlbs[index].entries);
+    return true;
+}
+
+static void is_never_wrong_on_random_machines(void **state)
+{
+    (void)state;
+    unsigned right = 0;
+    for (unsigned i = 0; i < RANDOM_MACHINES; i++) {
+        struct fm_description machine;
+        struct fm_result result;
+        fm_random_machine(1000 + i, i, i % 2, &machine);
+        survey(&machine, 0, i, &result);
+        right += is_right(&machine, &result, 0);
+        for (size_t j = 0; j <= machine.tlb_count; j++)
+            if (is_right(&machine, &result, j) && machine.noise.jitter == 0)
+                /* Caches that miss more often in one order than in the other are in it. */
+                expect_cost(&machine, &result, j, 2.5);
+        fm_result_free(&result);
+    }
+    /* To leave all open would never be wrong either. */
+    assert_true(right >= RANDOM_MACHINES * 3 / 4);
+}
+
+/* Caches alone, some of which hit more often in one order than in the other. */
+static void finds_none_on_random_machines_without(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < RANDOM_MACHINES / 2; i++) {
+        struct fm_description machine;
+        struct fm_result result;
+        fm_random_machine(2000 + i, i, i % 2, &machine);
+        machine.tlb_count = 0;
+        survey(&machine, 0, i, &result);
+        assert_int_equal(lab_finding(&result, "dtlb1.entries")->status, FM_UNDETERMINED);
+        assert_false(is_right(&machine, &result, 1));
+        fm_result_free(&result);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_a_fully_associative_tlb),
+        cmocka_unit_test(finds_four_ways),
+        cmocka_unit_test(finds_six_ways_of_twelve_sets),
+        cmocka_unit_test(finds_a_second_level_behind_a_full_one),
+        cmocka_unit_test(finds_a_second_level_whose_group_the_first_holds),
+        cmocka_unit_test(larger_pages_reach_further),
+        cmocka_unit_test(no_tlb_is_undetermined_and_no_error),
+        cmocka_unit_test(finds_them_behind_noise_and_scattered_pages),
+        cmocka_unit_test(is_never_wrong_on_random_machines),
+        cmocka_unit_test(finds_none_on_random_machines_without),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
