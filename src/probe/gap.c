@@ -9,6 +9,8 @@
 #include "probe/conflict.h"
 #include "probe/probe.h"
 
+/* Multiples of a gap that are asked once more. */
+#define MOST_MULTIPLES 4
 /* Part of a hit below which the clock is not believed. */
 #define GRAIN 0.02
 
@@ -19,6 +21,27 @@ struct search {
     unsigned ways;
     size_t way_bytes;
 };
+
+/* A reading that noise spoiled may have passed over the true gap; half of it conflicts too, at
+   twice as many words. So the multiples of what was found are asked once more. */
+static bool look_again(struct fm_lab *lab, struct search *search, struct fm_error *err)
+{
+    for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
+        const struct fm_gap gap = {.count = search->ways / times + 1,
+                                   .stride = search->way_bytes * times};
+        bool yes;
+        if (search->ways % times)
+            continue;
+        if (!fm_conflict_confirmed(lab, &search->gauge, &gap, &yes, err))
+            return false;
+        if (yes) {
+            search->ways /= times;
+            search->way_bytes *= times;
+            return true;
+        }
+    }
+    return true;
+}
 
 static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error *err)
 {
@@ -134,7 +157,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     };
     size_t line = 0;
     bracket(lab, &search);
-    if (!find_ways(lab, &search, err) || (search.ways && !find_line(lab, &search, &line, err)))
+    if (!find_ways(lab, &search, err) || (search.ways && !look_again(lab, &search, err)) ||
+        (search.ways && !find_line(lab, &search, &line, err)))
         return false;
     if (search.ways)
         report(lab, &search, line);

@@ -127,6 +127,8 @@ static bool survey_page_size(struct fm_lab *lab, size_t page, const char *qualif
         warn_of_pieces(lab, &tlbs, i);
         i++;
     }
+    if (good && page == lab->machine->info.page_size)
+        fm_compare_with_walk(lab, &tlbs);
     if (good && tlbs.count == 0) {
         struct fm_finding *entries = tlb_finding(lab, &tlbs, 0, "entries", "");
         char note[sizeof((struct fm_finding *)0)->note];
@@ -168,7 +170,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const struct fm_machine_info *info = &lab->machine->info;
     bool good = survey_page_size(lab, info->page_size, "", err);
-    for (size_t i = 0; i < info->page_size_count && good; i++)
+    /* Large pages are dear to get. */
+    const size_t others = lab->options->effort == FM_QUICK ? 0 : info->page_size_count;
+    for (size_t i = 0; i < others && good; i++)
         good = try_page_size(lab, info->page_sizes[i], err);
     return good;
 }

@@ -43,6 +43,10 @@ bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool
 bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *yes,
                  struct fm_error *err);
 
+/* Holds what was found against the walk over caches, which took a TLB's part out of its readings
+   without knowing any of this; warns where the two do not agree. */
+void fm_compare_with_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs);
+
 /* Finds how much an entry maps: a page, several neighbours, or a piece of one. Corrects entries and
    sets, which were counted in pages. */
 bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
