@@ -73,6 +73,12 @@ struct fm_noise_description {
     double timer_ns;
 };
 
+/* A system that gives larger pages to who misses often. */
+struct fm_growth_description {
+    uint32_t misses; /* in all TLBs, on one arena; 0: it does not */
+    uint64_t to;     /* bytes of a page from then on */
+};
+
 struct fm_description {
     char name[FM_INFO_TEXT];
     char source[FM_INFO_TEXT];
@@ -85,6 +91,7 @@ struct fm_description {
     struct fm_tlb_description tlbs[FM_DESCRIBED_TLBS];
     size_t tlb_count;
     double walk_latency;
+    struct fm_growth_description growth;
     double memory_latency;
     unsigned prefetch; /* bits of enum fm_prefetch */
     struct fm_noise_description noise;

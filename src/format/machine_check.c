@@ -267,6 +267,12 @@ bool fm_description_check(struct fm_yaml *yaml, struct fm_description *descripti
     if (!check_power(yaml, NULL, FM_YAML_NO_INDEX, "page_size", description->page_size) ||
         !check_caches(yaml, description))
         return false;
+    const struct fm_growth_description *growth = &description->growth;
+    char text[FM_SIZE_TEXT];
+    if (growth->misses && (!power_of_two(growth->to) || growth->to <= description->page_size))
+        return fm_yaml_fail(yaml, NULL, FM_YAML_NO_INDEX, "page_growth",
+                            "pages grow to a power of two above %s; use one",
+                            fm_format_size(description->page_size, text));
     for (size_t i = 0; i < description->tlb_count; i++)
         if (!check_tlb(yaml, i, &description->tlbs[i], description->page_size) ||
             !check_tlb_level(yaml, description, i))

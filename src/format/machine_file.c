@@ -104,6 +104,11 @@ static const struct fm_field noise_fields[] = {
     {"timer_ns", FM_FIELD_NUMBER, TOP(noise.timer_ns), .low = 0, .high = 1e9},
     {.key = NULL},
 };
+static const struct fm_field growth_fields[] = {
+    {"misses", FM_FIELD_COUNT, true, TOP(growth.misses), .low = 1, .high = 0x1p30},
+    {"to", FM_FIELD_SIZE, true, TOP(growth.to), .low = 1024, .high = 0x1p30},
+    {.key = NULL},
+};
 static const struct fm_field machine_fields[] = {
     {"name", FM_FIELD_TEXT, true, TOP(name)},
     {"source", FM_FIELD_TEXT, TOP(source)},
@@ -120,7 +125,7 @@ static const struct fm_field machine_fields[] = {
     {"prefetch", FM_FIELD_WORDS, TOP(prefetch), .words = prefetch_words},
     {"noise", FM_FIELD_MAP, .fields = noise_fields},
     {"add_latency", FM_FIELD_NUMBER, TOP(add_latency), .low = 1e-3, .high = 1000},
-    {"page_growth", FM_FIELD_ANY, LATER},
+    {"page_growth", FM_FIELD_MAP, .fields = growth_fields},
     {"btb", FM_FIELD_ANY, LATER},
     {"op_cache", FM_FIELD_ANY, LATER},
     {"cores", FM_FIELD_ANY, LATER},

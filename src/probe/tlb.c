@@ -166,9 +166,41 @@ static bool try_page_size(struct fm_lab *lab, size_t page, struct fm_error *err)
     return true;
 }
 
+static void report_pages(struct fm_lab *lab, bool grow)
+{
+    const double page = (double)lab->machine->info.page_size;
+    struct fm_finding *finding = fm_result_finding(lab->result, "page.size", "B");
+    if (finding)
+        fm_measured(finding, page, page, page, 0.99, "asked", NULL);
+    finding = fm_result_finding(lab->result, "page.resized", "");
+    if (!finding)
+        return;
+    fm_measured(finding, 0, 0, 0, 0.95, "pages", NULL);
+    finding->value = finding->low = finding->high = fm_bool(grow);
+}
+
+/* Under pages that grow no number of pages means anything. */
+static void give_up(struct fm_lab *lab)
+{
+    struct fm_finding *entries = fm_result_finding(lab->result, "dtlb1.entries", "");
+    if (entries)
+        fm_undetermined(entries, "pages grew while they were used");
+    fm_result_warn(lab->result, "page-resized", "have the system keep to pages of one size",
+                   "pages grew while they were used: the same references took less time after "
+                   "many of them, on each arena anew");
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const struct fm_machine_info *info = &lab->machine->info;
+    bool grow;
+    if (!fm_find_growth(lab, info->page_size, &grow, err))
+        return false;
+    report_pages(lab, grow);
+    if (grow) {
+        give_up(lab);
+        return true;
+    }
     bool good = survey_page_size(lab, info->page_size, "", err);
     /* Large pages are dear to get. */
     const size_t others = lab->options->effort == FM_QUICK ? 0 : info->page_size_count;
@@ -178,8 +210,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 }
 
 static const char *const properties[] = {
-    "dtlb1.entries",          "dtlb1.reach", "dtlb1.ways", "dtlb1.page_size", "dtlb1.miss_cost",
-    "dtlb1.miss_cost_cycles", NULL};
+    "page.size",       "page.resized",    "dtlb1.entries",          "dtlb1.reach", "dtlb1.ways",
+    "dtlb1.page_size", "dtlb1.miss_cost", "dtlb1.miss_cost_cycles", NULL};
 
 const struct fm_probe fm_probe_tlb = {
     .name = "tlb",

@@ -52,10 +52,9 @@ void fm_compare_with_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs);
 bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
                        struct fm_error *err);
 
-/* Finds ways and sets of the level after `inner` ones, which are known. A group of pages that share
-   a set, one more than it has ways, misses on every lap; it is found by trying all numbers of pages
-   and all strides that fit the rise of the cost. Leaves ways 0 where no group does so. */
-bool fm_find_tlb_ways(struct fm_lab *lab, size_t page, const struct fm_known_tlb *inner,
-                      size_t inner_count, struct fm_known_tlb *tlb, struct fm_error *err);
+/* Finds ways and sets of a level, those inside being known. A group of pages that share a set, one
+   more than it has ways, misses on every lap; it is found by trying all numbers of pages and all
+   strides that fit the rise of the cost. Leaves ways 0 where no group does so. */
+bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
 
 #endif

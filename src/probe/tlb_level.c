@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/median.h"
 #include "analysis/monotone_steps.h"
 
 /* Memory that is touched at the most, in each effort: huge pages are dear. */
@@ -23,9 +24,12 @@ static const double most_memory[] = {
 /* … and for outer levels no further than need be: caches that begin to miss hide a part of it. */
 #define NOT_FAR          1.25
 #define COST_PLACEMENTS  3
-#define ONSET_PLACEMENTS 4
+#define ONSET_PLACEMENTS 12
 /* Part of the step from hit to miss that is some, and no accident. */
 #define SOME 0.08
+/* … and what caches may add between those that fit and those that miss, to be left out of account.
+ */
+#define REST 0.02
 /* … and that one page more than there are entries must show for these to be told. */
 #define SHARP 0.15
 /* The longest stride that must have been tried. */
@@ -134,14 +138,15 @@ static double beyond(const struct fm_translation *found, const struct fm_transla
     return caches_rest ? found->cost_ns + found->rest_ns - fits->cost_ns - fits->rest_ns : more;
 }
 
-/* The largest part of the step from hit to miss that so many pages show on a few placements: each
-   brings another order, and some policies are lucky with some. */
+/* The part of the step from hit to miss that so many pages show on a few placements, each of which
+   brings another order. Some policies are lucky with most, and noise spoils a reading or two: the
+   third largest counts. */
 static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
                         size_t pages, double *part, struct fm_error *err)
 {
     const double all = step->cost - step->cost_before;
+    double parts[ONSET_PLACEMENTS];
     struct fm_translation fits, full, found;
-    *part = 0;
     for (int i = 0; i < ONSET_PLACEMENTS; i++) {
         if (!fm_place_pages(lab, &tlbs->list, (size_t)step->missed, err) ||
             !time_pages(lab, tlbs, (size_t)step->held, 1, 4, &fits, err) ||
@@ -150,8 +155,32 @@ static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
             !fm_place_pages(lab, &tlbs->list, (size_t)step->missed, err) ||
             !time_pages(lab, tlbs, pages, 1, 6, &found, err))
             return false;
-        const bool caches_rest = fabs(full.rest_ns - fits.rest_ns) < SOME * all;
-        *part = fmax(*part, beyond(&found, &fits, step, caches_rest) / all);
+        const bool caches_rest = fabs(full.rest_ns - fits.rest_ns) < REST * all;
+        parts[i] = beyond(&found, &fits, step, caches_rest) / all;
+    }
+    fm_sort(parts, ONSET_PLACEMENTS);
+    *part = parts[ONSET_PLACEMENTS - 3];
+    return true;
+}
+
+/* Where misses set in. */
+struct onset {
+    size_t held, missed;
+    double part; /* of the step that `missed` pages show */
+};
+
+static bool halve(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                  struct onset *onset, struct fm_error *err)
+{
+    while (onset->missed - onset->held > 1) {
+        const size_t middle = (onset->held + onset->missed) / 2;
+        double part;
+        if (!part_beyond(lab, tlbs, step, middle, &part, err))
+            return false;
+        if (part > SOME)
+            *onset = (struct onset){onset->held, middle, part};
+        else
+            onset->held = middle;
     }
     return true;
 }
@@ -162,22 +191,21 @@ static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
 static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
                        bool *sharp, struct fm_error *err)
 {
-    size_t held = (size_t)tlb->step.held, missed = (size_t)tlb->step.missed;
-    double part, after = 0;
-    while (missed - held > 1) {
-        const size_t middle = (held + missed) / 2;
-        if (!part_beyond(lab, tlbs, &tlb->step, middle, &part, err))
+    const struct fm_tlb_step *step = &tlb->step;
+    struct onset onset = {(size_t)step->held, (size_t)step->missed, 1};
+    double part;
+    /* What held once, by luck, is asked again. */
+    if (!halve(lab, tlbs, step, &onset, err) ||
+        !part_beyond(lab, tlbs, step, onset.held, &part, err))
+        return false;
+    if (part > SOME && onset.held > (size_t)step->held) {
+        onset = (struct onset){(size_t)step->held, onset.held, part};
+        if (!halve(lab, tlbs, step, &onset, err))
             return false;
-        if (part > SOME) {
-            missed = middle;
-            after = part;
-        } else {
-            held = middle;
-        }
     }
-    tlb->entries = (unsigned)held;
+    tlb->entries = (unsigned)onset.held;
     tlb->method = "pages";
-    *sharp = after > SHARP;
+    *sharp = onset.part > SHARP;
     return true;
 }
 
@@ -233,14 +261,20 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
     struct fm_known_tlb *tlb = &tlbs->known[index];
     if (index > 0)
         tlb->step.cost_before = tlbs->known[index - 1].step.cost;
-    if (!fm_find_tlb_ways(lab, tlbs->page, tlbs->known, index, tlb, err))
+    if (!fm_find_tlb_ways(lab, tlbs, index, err))
         return false;
-    if (tlb->ways) {
-        tlb->entries = tlb->ways * tlb->sets;
-        tlb->method = "page-gap";
+    double part = 0;
+    tlb->entries = tlb->ways * tlb->sets;
+    tlb->method = "page-gap";
+    /* In one set any pages are a group, and a policy that is lucky with some may let one more seem
+       to be the first that misses. */
+    if (tlb->sets == 1 && index == 0 &&
+        !part_beyond(lab, tlbs, &tlb->step, tlb->entries, &part, err))
+        return false;
+    if (tlb->ways && part <= SOME)
         return true;
-    }
     bool sharp;
+    tlb->ways = tlb->sets = 0;
     if (!find_onset(lab, tlbs, tlb, &sharp, err))
         return false;
     return !sharp || index > 0 || tlb->entries > FEW_ENTRIES ||

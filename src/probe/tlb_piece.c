@@ -5,6 +5,8 @@
 
 /* No TLB maps less. */
 #define SMALLEST 512
+/* No entry maps more neighbours. */
+#define MOST_NEIGHBOURS 64
 /* More pieces than entries, and fewer, by as much as sets that are filled unevenly bear. */
 #define MORE  1.25
 #define FEWER 0.75
@@ -80,7 +82,7 @@ bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, s
         tlb->piece /= yes ? 2 : 1;
     }
     yes = tlb->piece == tlbs->page;
-    while (yes && tlb->ways) {
+    while (yes && tlb->ways && 2 * tlb->piece / tlbs->page <= MOST_NEIGHBOURS) {
         if (!maps_neighbours(lab, tlbs, tlb, 2 * tlb->piece / tlbs->page, &yes, err))
             return false;
         if (!yes)

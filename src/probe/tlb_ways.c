@@ -30,7 +30,7 @@
 /* Part of the pages a level holds that crowd hardly any of its sets, wherever they fall. */
 #define FEW 0.5
 /* References spent on one level at the most, in each effort. */
-static const double spend[] = {[FM_QUICK] = 4e6, [FM_NORMAL] = 1.5e7, [FM_THOROUGH] = 3e8};
+static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROUGH] = 3e8};
 /* … of which a test of one page takes so many. */
 #define REFERENCES_EACH 24
 /* The bracket of the curve, widened by what a point can be off. */
@@ -225,9 +225,11 @@ static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb 
     return true;
 }
 
-bool fm_find_tlb_ways(struct fm_lab *lab, size_t page, const struct fm_known_tlb *inner,
-                      size_t inner_count, struct fm_known_tlb *tlb, struct fm_error *err)
+bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
 {
+    const struct fm_known_tlb *inner = tlbs->known;
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    const size_t inner_count = index, page = tlbs->page;
     struct search search = {.inner = inner,
                             .inner_count = inner_count,
                             .step = &tlb->step,

@@ -1,5 +1,6 @@
 #include "probe/translation.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "refstring/refstring.h"
@@ -31,12 +32,6 @@ void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride)
         list->numbers[i] = (uint32_t)(i * stride);
 }
 
-bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
-                    struct fm_error *err)
-{
-    return fm_lab_place_on(lab, pages * list->page, list->mapped, err);
-}
-
 static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned burst,
                         const struct fm_care *care, double *ns, struct fm_error *err)
 {
@@ -54,6 +49,12 @@ static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, uns
     return fm_lab_time(lab, &string, care, ns, err);
 }
 
+bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
+                    struct fm_error *err)
+{
+    return fm_lab_place_on(lab, pages * list->page, list->mapped, err);
+}
+
 bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
                          const struct fm_care *care, struct fm_translation *found,
                          struct fm_error *err)
@@ -65,4 +66,50 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
     found->cost_ns = (single - bursts) * list->lines / (list->lines - 1);
     found->rest_ns = single - found->cost_ns;
     return true;
+}
+
+/* Readings of one arena, and how much faster the last must be than the first. */
+#define READINGS 48
+#define FASTER   0.6
+#define FIRST    3
+/* Arenas on which it must be so: once is noise. */
+#define ARENAS 3
+/* Numbers of pages tried: too many for a TLB before they grow, and few enough after. */
+#define FEWEST_PAGES 128
+#define MOST_PAGES   2048
+
+/* Whether visits to the pages of a list get faster on a fresh arena. */
+static bool gets_faster(struct fm_lab *lab, const struct fm_page_list *list, bool *yes,
+                        struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 1, .laps = 1, .references = list->count * list->lines};
+    double first = INFINITY, ns;
+    *yes = false;
+    if (!fm_place_pages(lab, list, list->count, err))
+        return false;
+    for (int i = 0; i < READINGS && !*yes; i++) {
+        if (!time_visits(lab, list, 1, &care, &ns, err))
+            return false;
+        /* The first few, since a core may take its time to wake up. */
+        first = i < FIRST ? fmin(first, ns) : first;
+        *yes = ns < FASTER * first;
+    }
+    return true;
+}
+
+bool fm_find_growth(struct fm_lab *lab, size_t page, bool *grow, struct fm_error *err)
+{
+    struct fm_page_list list;
+    *grow = false;
+    if (!fm_page_list_open(&list, MOST_PAGES, page, err))
+        return false;
+    bool good = true;
+    for (size_t pages = FEWEST_PAGES; pages <= MOST_PAGES && good && !*grow; pages *= 2) {
+        fm_page_list_fill(&list, pages, 1);
+        *grow = true;
+        for (int arena = 0; arena < ARENAS && good && *grow; arena++)
+            good = gets_faster(lab, &list, grow, err);
+    }
+    fm_page_list_close(&list);
+    return good;
 }

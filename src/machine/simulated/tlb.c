@@ -34,7 +34,7 @@ static bool open_level(struct fm_tlb_level *tlb, const struct fm_tlb_description
 bool fm_tlbs_open(struct fm_tlbs *tlbs, const struct fm_description *description,
                   struct fm_error *err)
 {
-    *tlbs = (struct fm_tlbs){.base_page = description->page_size};
+    *tlbs = (struct fm_tlbs){.base_page = description->page_size, .growth = description->growth};
     for (size_t i = 0; i < description->tlb_count; i++) {
         if (description->tlbs[i].holds == FM_HOLDS_INSTRUCTIONS)
             continue;
@@ -104,6 +104,8 @@ void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
     for (unsigned i = 0; i < tlbs->count; i++)
         fm_tags_clear(&tlbs->all[i].tags);
     tlbs->used_count = 0;
+    tlbs->walks = 0;
+    tlbs->grown_shift = 0;
     tlbs->last_piece = FM_EMPTY;
     tlbs->piece_shift = log2_of(page_size);
     for (unsigned level = 0; level < FM_TLB_LEVELS; level++) {
@@ -124,6 +126,14 @@ static uint32_t set_of(const struct fm_tlb_level *tlb, uint32_t number)
     return fm_remainder(tlb->tags.by_sets, tlb->hashed ? (uint32_t)fm_mix64(number) : number);
 }
 
+/* The pages of the arena are larger from now on; what was known of them is void. */
+static void grow(struct fm_tlbs *tlbs)
+{
+    for (unsigned i = 0; i < tlbs->used_count; i++)
+        fm_tags_clear(&tlbs->used[i]->tags);
+    tlbs->grown_shift = log2_of(tlbs->growth.to) - log2_of(tlbs->base_page);
+}
+
 void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count)
 {
     struct fm_missed missed[FM_BATCH];
@@ -131,7 +141,7 @@ void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count)
         struct fm_tlb_level *tlb = tlbs->used[level];
         struct fm_batch numbers;
         for (unsigned i = 0; i < count; i++) {
-            numbers.tags[i] = pieces->tags[i] >> tlb->shift;
+            numbers.tags[i] = pieces->tags[i] >> (tlb->shift + tlbs->grown_shift);
             numbers.sets[i] = set_of(tlb, numbers.tags[i]);
         }
         count = fm_tags_pass(&tlb->tags, &numbers, count, missed);
@@ -139,6 +149,9 @@ void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count)
             pieces->tags[i] = pieces->tags[missed[i].number];
         tlbs->missed[level] += count;
     }
+    tlbs->walks += count;
+    if (tlbs->growth.misses && tlbs->walks >= tlbs->growth.misses && !tlbs->grown_shift)
+        grow(tlbs);
 }
 
 double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency)

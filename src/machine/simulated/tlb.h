@@ -5,6 +5,9 @@
  * the cache's; a reference that all levels miss costs the walk's latency alone. Page sizes that no
  * TLB lists cost nothing. A miss fills every level it missed in.
  *
+ * Pages may grow: after so many misses in all levels an arena has larger ones, and entries map
+ * these.
+ *
  * What an entry maps is a page, several neighbouring ones, or, in a TLB that lists only smaller
  * sizes than the base page, a piece of that of the largest size listed. */
 #ifndef FM_MACHINE_SIMULATED_TLB_H
@@ -35,6 +38,9 @@ struct fm_tlbs {
     unsigned count;
     struct fm_tlb_level *used[FM_TLB_LEVELS]; /* those for the page size in use, inner to outer */
     unsigned used_count;
+    struct fm_growth_description growth;
+    uint64_t walks;       /* on this arena */
+    uint32_t grown_shift; /* 0, or from the pages that were to what they have grown to */
     uint32_t piece_shift; /* log2 of the bytes of the finest pieces that entries in use map */
     uint32_t last_piece;  /* it is in the innermost TLB, and newest there */
     uint64_t missed[FM_TLB_LEVELS]; /* references that missed used[i] */
