@@ -252,6 +252,8 @@ static void take_away(struct fm_tlbs *tlbs, size_t index)
     tlbs->count--;
 }
 
+/* Times the entries of one set that all pages miss. */
+#define COMPLETE 1.6
 /* Entries up to which all strides can be tried. */
 #define FEW_ENTRIES 128
 
@@ -277,7 +279,9 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
     tlb->ways = tlb->sets = 0;
     if (!find_onset(lab, tlbs, tlb, &sharp, err))
         return false;
-    return !sharp || index > 0 || tlb->entries > FEW_ENTRIES ||
+    /* A hashed index lets misses set in early, and takes long to let all miss. */
+    const bool complete = tlb->step.missed < COMPLETE * tlb->entries;
+    return !sharp || !complete || index > 0 || tlb->entries > FEW_ENTRIES ||
            strides_all_fit(lab, tlbs, tlb, err);
 }
 

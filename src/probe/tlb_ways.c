@@ -52,6 +52,7 @@ struct search {
     uint32_t *offsets; /* of the pages of a row, the first `row` of a shuffled order */
     size_t offset_count;
     size_t arena; /* pages placed */
+    size_t base;  /* the group's first page: one that conflicts does so wherever it lies */
     double spent; /* references */
 };
 
@@ -78,7 +79,7 @@ static void fill(struct search *search, const struct group *group)
     for (unsigned i = 0; i < group->count; i++)
         for (size_t j = 0; j < group->row; j++)
             search->list.numbers[search->list.count++] =
-                (uint32_t)(i * group->stride + search->offsets[j]);
+                (uint32_t)(search->base + i * group->stride + search->offsets[j]);
 }
 
 /* Offsets in a random order, those first that share a set of the level just inside: so few of them
@@ -162,6 +163,7 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     for (int i = 0; i<CONFIRMATIONS && * least> 0; i++) {
         double more, less = 0;
         choose_offsets(search, one.stride, fm_lab_seed(lab));
+        search->base = fm_lab_seed(lab) % (search->arena / 2);
         if (!choose_row(search, &one))
             break;
         fewer = one;
@@ -171,6 +173,7 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
             return false;
         *least = more > CONFLICT && LESS * less < more ? fmin(*least, more) : 0;
     }
+    search->base = 0;
     return true;
 }
 
@@ -233,7 +236,7 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     struct search search = {.inner = inner,
                             .inner_count = inner_count,
                             .step = &tlb->step,
-                            .arena = (size_t)(2 * WIDER * tlb->step.missed) + 2,
+                            .arena = (size_t)(4 * WIDER * tlb->step.missed) + 4,
                             .offsets = malloc(FM_TLB_PAGES * sizeof *search.offsets)};
     bool good = search.offsets || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for offsets");
     good = good && fm_page_list_open(&search.list, FM_TLB_PAGES, page, err);

@@ -1,5 +1,6 @@
 /* The TLB probe on small machines whose TLBs are known. */
 #include <stdio.h>
+#include <string.h>
 
 #include "random_machine.h"
 #include "survey_lab.h"
@@ -177,6 +178,129 @@ static void finds_them_behind_noise_and_scattered_pages(void **state)
     }
 }
 
+/* An entry maps a pair of pages: half as many entries, of twice the size. */
+static void finds_pairs_of_pages(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 64, 64);
+    machine.tlbs[0].pages_per_entry = 2;
+    survey(&machine, SOME_PAGES, 1, &result);
+    lab_expect(&result, "dtlb1.entries", 64, 0);
+    lab_expect(&result, "dtlb1.page_size", 2.0 * (double)machine.page_size, 0);
+    expect_cost(&machine, &result, 0, 1);
+    fm_result_free(&result);
+}
+
+/* … or but a piece of one, with a second level that maps all of it. */
+static void finds_pieces_of_pages(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = tlb_lab();
+    machine.page_size = 16384;
+    add_tlb(&machine, 32, 32);
+    add_tlb(&machine, 128, 128);
+    machine.tlbs[0].page_sizes[0] = 4096;
+    survey(&machine, MANY_PAGES, 1, &result);
+    lab_expect(&result, "dtlb1.entries", 32, 0);
+    lab_expect(&result, "dtlb1.page_size", 4096, 0);
+    lab_expect(&result, "dtlb1.reach", 32 * 4096, 0);
+    lab_expect(&result, "dtlb2.entries", 128, 0);
+    lab_expect(&result, "dtlb2.page_size", 16384, 0);
+    bool warned = false;
+    for (size_t i = 0; i < result.warning_count; i++)
+        warned |= strcmp(result.warnings[i].id, "page-pieces") == 0;
+    assert_true(warned);
+    fm_result_free(&result);
+}
+
+static void leaves_out_entries_that_others_pinned(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 64, 64);
+    machine.tlbs[0].reserved = 4;
+    survey(&machine, SOME_PAGES, 1, &result);
+    lab_expect(&result, "dtlb1.entries", 60, 0);
+    fm_result_free(&result);
+}
+
+/* Where a hashed index, or a policy that draws lots, hides the last entries: no number, and the
+   reason. */
+static void says_nothing_wrong_of_a_hashed_index(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        struct fm_result result;
+        struct fm_description machine = tlb_lab();
+        add_tlb(&machine, 64, 4);
+        machine.tlbs[0].index = FM_INDEX_HASHED;
+        survey(&machine, SOME_PAGES, seed, &result);
+        const struct fm_finding *entries = lab_finding(&result, "dtlb1.entries");
+        assert_int_equal(entries->status, FM_UNDETERMINED);
+        assert_true(entries->note[0] != '\0');
+        fm_result_free(&result);
+    }
+}
+
+/* The other policies, in one set: right or open. */
+static void says_nothing_wrong_of_other_policies(void **state)
+{
+    (void)state;
+    static const enum fm_replacement policies[] = {FM_REPLACE_FIFO, FM_REPLACE_RANDOM,
+                                                   FM_REPLACE_BIT_PLRU, FM_REPLACE_SRRIP};
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
+        for (unsigned seed = 1; seed <= 3; seed++) {
+            struct fm_result result;
+            struct fm_description machine = tlb_lab();
+            add_tlb(&machine, 48, 48);
+            machine.tlbs[0].replacement = policies[i];
+            survey(&machine, SOME_PAGES, seed, &result);
+            const struct fm_finding *entries = lab_finding(&result, "dtlb1.entries");
+            if (entries->status == FM_MEASURED && entries->value.number != 48)
+                fail_msg("policy %zu, seed %u: %g entries", i, seed, entries->value.number);
+            fm_result_free(&result);
+        }
+}
+
+static void notices_pages_that_grow(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 64, 4);
+    machine.growth = (struct fm_growth_description){.misses = 20000, .to = 65536};
+    survey(&machine, MANY_PAGES, 1, &result);
+    const struct fm_finding *resized = lab_finding(&result, "page.resized");
+    assert_true(resized->value.kind == FM_VALUE_BOOL && resized->value.truth);
+    assert_int_equal(lab_finding(&result, "dtlb1.entries")->status, FM_UNDETERMINED);
+    fm_result_free(&result);
+
+    machine.growth.misses = 0;
+    survey(&machine, MANY_PAGES, 1, &result);
+    assert_false(lab_finding(&result, "page.resized")->value.truth);
+    fm_result_free(&result);
+}
+
+static void asks_for_every_page_size(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 64, 4);
+    machine.tlbs[machine.tlb_count] = lab_tlb(1, 32, 32, 2u << 20);
+    snprintf(machine.tlbs[machine.tlb_count++].name, FM_NAME_TEXT, "large");
+    survey(&machine, 0, 1, &result);
+    lab_expect(&result, "dtlb1.entries", 64, 0);
+    lab_expect(&result, "dtlb1@2MiB.entries", 32, 0);
+    lab_expect(&result, "dtlb1@2MiB.page_size", 2 << 20, 0);
+    assert_non_null(fm_result_find_curve(&result, "tlb@2MiB"));
+    fm_result_free(&result);
+}
+
 /* A finding may be left open, but what is said holds: of every level, on every machine. */
 static bool is_right(const struct fm_description *machine, const struct fm_result *result,
                      size_t index)
@@ -240,6 +364,13 @@ int main(void)
         cmocka_unit_test(larger_pages_reach_further),
         cmocka_unit_test(no_tlb_is_undetermined_and_no_error),
         cmocka_unit_test(finds_them_behind_noise_and_scattered_pages),
+        cmocka_unit_test(finds_pairs_of_pages),
+        cmocka_unit_test(finds_pieces_of_pages),
+        cmocka_unit_test(leaves_out_entries_that_others_pinned),
+        cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
+        cmocka_unit_test(says_nothing_wrong_of_other_policies),
+        cmocka_unit_test(notices_pages_that_grow),
+        cmocka_unit_test(asks_for_every_page_size),
         cmocka_unit_test(is_never_wrong_on_random_machines),
         cmocka_unit_test(finds_none_on_random_machines_without),
     };
