@@ -6,7 +6,7 @@
 /* A rise from one point to the next that ends a plateau; walks grow by less. */
 #define RISE 0.15
 /* Two rises are at least so many times the pages apart. */
-#define APART 1.5
+#define APART 1.4
 /* … and in errors of the readings. */
 #define ERRORS 3
 static double tolerance(const struct fm_tlb_point *point, double cost)

@@ -25,12 +25,8 @@ static bool also_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, b
     const struct fm_care care = {.repeats = 4};
     const struct fm_tlb_step *step = &tlbs->known[index].step;
     const double inner = tlbs->known[index - 1].step.cost;
-    size_t last = 0;
-    for (size_t i = 0; i < tlbs->list.count; i++)
-        last = tlbs->list.numbers[i] > last ? tlbs->list.numbers[i] : last;
     struct fm_translation found;
-    if (!fm_place_pages(lab, &tlbs->list, last + 1, err) ||
-        !fm_time_translation(lab, &tlbs->list, &care, &found, err))
+    if (!fm_time_afresh(lab, &tlbs->list, &care, &found, err))
         return false;
     *yes = found.cost_ns - inner > SHOWS * (step->cost - inner);
     return true;

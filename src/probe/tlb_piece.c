@@ -20,11 +20,7 @@ static bool part_missed(struct fm_lab *lab, const struct fm_page_list *list,
 {
     const struct fm_care care = {.repeats = 4};
     struct fm_translation found;
-    size_t last = 0;
-    for (size_t i = 0; i < list->count; i++)
-        last = list->numbers[i] > last ? list->numbers[i] : last;
-    if (!fm_place_pages(lab, list, last + 1, err) ||
-        !fm_time_translation(lab, list, &care, &found, err))
+    if (!fm_time_afresh(lab, list, &care, &found, err))
         return false;
     *part = (found.cost_ns - step->cost_before) / (step->cost - step->cost_before);
     return true;

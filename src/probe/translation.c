@@ -68,6 +68,16 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
     return true;
 }
 
+bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const struct fm_care *care,
+                    struct fm_translation *found, struct fm_error *err)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < list->count; i++)
+        last = list->numbers[i] > last ? list->numbers[i] : last;
+    return fm_place_pages(lab, list, last + 1, err) &&
+           fm_time_translation(lab, list, care, found, err);
+}
+
 /* Readings of one arena, and how much faster the last must be than the first. */
 #define READINGS 48
 #define FASTER   0.6

@@ -34,6 +34,10 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
                          const struct fm_care *care, struct fm_translation *found,
                          struct fm_error *err);
 
+/* The same on a fresh placement. */
+bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const struct fm_care *care,
+                    struct fm_translation *found, struct fm_error *err);
+
 /* Whether pages grow while they are used, as AMP saw IRIX do: the same visits take less time after
    many of them, on every arena. */
 bool fm_find_growth(struct fm_lab *lab, size_t page, bool *grow, struct fm_error *err);

@@ -74,7 +74,7 @@ has() {
 
 # json FILTER [FILE]: the filter holds for the JSON in the file, or on standard output.
 json() {
-    jq -e "$1" "${2:-out}" >/dev/null
+    [ -s "${2:-out}" ] && jq -e "$1" "${2:-out}" >/dev/null
 }
 
 only_printable() {

@@ -38,6 +38,15 @@ run survey --machine "$small" --quick --meter sim --format json
 ok "--meter sim" answered
 run survey --machine "$small" --quick --method cooper-sandoval --format json
 ok "--method cooper-sandoval" answered
+run survey --machine "$top/machines/amd-athlon-600.yaml" --quick --method calibrator --format json
+ok "--method calibrator finds what Calibrator's table has" json '
+    ([.findings[] | select(.property == "dtlb1.entries") | .value] == [32]) and
+    ([.findings[] | select(.property == "dtlb1.page_size") | .value] == [4096]) and
+    ([.findings[] | select(.method == "calibrator")] | length > 4)'
+run survey --machine "$top/machines/intel-itanium2-900-papi.yaml" --only tlb --format json
+ok "a TLB that maps pieces of pages" json '
+    ([.findings[] | select(.property == "dtlb1.page_size") | .value] == [4096]) and
+    ([.warnings[].id] | index("page-pieces") != null)'
 run survey --machine "$small" --only levels --max-footprint 64
 ok "nothing determined is exit 1" [ "$code" = 1 -a -s out -a ! -s err ]
 run survey --machine "$noisy" --budget 0.00001 --format json

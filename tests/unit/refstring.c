@@ -282,6 +282,22 @@ static void some_choice_of_stripes_suits_any_number_of_sets(void **state)
     }
 }
 
+static void spots_stand_a_stride_apart(void **state)
+{
+    (void)state;
+    const struct fm_spot_plan plan = {.count = 100, .stride = PAGE + 64};
+    struct fm_string string;
+    struct fm_error err;
+    assert_true(fm_spot_string(&string, &plan, &err));
+    for (size_t i = 0; i < plan.count; i++)
+        assert_int_equal(string.orders[0].word[i] * (size_t)FM_WORD,
+                         (plan.count - 1 - i) * plan.stride);
+    ready(&string);
+    fm_string_free(&string);
+    assert_false(fm_spot_string(&string, &(struct fm_spot_plan){.count = 0, .stride = 64}, &err));
+    assert_false(fm_spot_string(&string, &(struct fm_spot_plan){.count = 4, .stride = 12}, &err));
+}
+
 static void growing_never_leaves_the_order(void **state)
 {
     (void)state;
@@ -347,6 +363,7 @@ int main(void)
         cmocka_unit_test(packed_stripes_leave_half_of_the_lines_whatever_their_length),
         cmocka_unit_test(packed_stripes_stay_inside_their_footprint),
         cmocka_unit_test(some_choice_of_stripes_suits_any_number_of_sets),
+        cmocka_unit_test(spots_stand_a_stride_apart),
         cmocka_unit_test(growing_never_leaves_the_order),
         cmocka_unit_test(the_check_finds_what_is_wrong),
         cmocka_unit_test(impossible_plans_are_refused),
