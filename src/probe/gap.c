@@ -9,6 +9,10 @@
 #include "probe/conflict.h"
 #include "probe/probe.h"
 
+/* Times the edge at which nearly all references miss. */
+#define BEYOND 1.6
+/* Part of a hit that a miss adds at the least. */
+#define LEAST_MISS 0.2
 /* Multiples of a gap that are asked once more. */
 #define MOST_MULTIPLES 4
 /* Part of a hit below which the clock is not believed. */
@@ -21,6 +25,16 @@ struct search {
     unsigned ways;
     size_t way_bytes;
 };
+
+/* What a miss adds. The next plateau says so, unless it is that of a level further out, the second
+   one's being blurred away; then the walk just beyond the edge says less. */
+static double miss_ns(const struct fm_lab *lab)
+{
+    const struct fm_known_level *first = &lab->known.levels[0];
+    const double next = first[1].height_ns - first->height_ns;
+    const double beyond = fm_walk_at(&lab->walk, BEYOND * first->rise_from) - first->height_ns;
+    return beyond > LEAST_MISS * first->height_ns ? fmin(next, beyond) : next;
+}
 
 /* A reading that noise spoiled may have passed over the true gap; half of it conflicts too, at
    twice as many words. So the multiples of what was found are asked once more. */
@@ -151,7 +165,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     }
     struct search search = {
         .gauge = {.hit_ns = known->levels[0].height_low,
-                  .miss_ns = known->levels[1].height_ns - known->levels[0].height_ns,
+                  .miss_ns = miss_ns(lab),
                   .least_ns = GRAIN * known->levels[0].height_low},
         .line = known->levels[0].line ? known->levels[0].line : FM_WORD,
     };

@@ -15,6 +15,8 @@
    part of them easily. */
 #define TOO_MANY 1.5
 #define EASILY   1.1
+/* Fewer pages than this are not worth the question. */
+#define FEWEST 3
 /* Part of a rise that shows its cause. */
 #define SHOWS 0.3
 
@@ -24,7 +26,7 @@ static bool also_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, b
 {
     const struct fm_care care = {.repeats = 4};
     const struct fm_tlb_step *step = &tlbs->known[index].step;
-    const double inner = tlbs->known[index - 1].step.cost;
+    const double inner = index ? tlbs->known[index - 1].step.cost : 0;
     struct fm_translation found;
     if (!fm_time_afresh(lab, &tlbs->list, &care, &found, err))
         return false;
@@ -67,15 +69,17 @@ bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *y
     bool tables = false, caches = false;
     *yes =
         tlb->step.cost > fmax(least, tlb->read_cost / 2) && tlb->cost_low > SHOWS * tlb->step.cost;
-    if (!*yes || index == 0)
+    if (!*yes)
         return true;
     /* Enough pages for the level inside to miss, and few enough for this one. */
-    const double too_many = TOO_MANY * tlb[-1].entries;
+    const double too_many = index ? TOO_MANY * tlb[-1].entries : 0;
     const double sparse = fmax(too_many, tlb->step.held / SPARSE);
     const double fewer = fmin(tlb->step.held / EASILY, tlb->step.missed / 2);
-    if (sparse * TOO_MANY < tlb->step.held && !tables_do_it(lab, tlbs, index, sparse, &tables, err))
+    if (index && sparse * TOO_MANY < tlb->step.held &&
+        !tables_do_it(lab, tlbs, index, sparse, &tables, err))
         return false;
-    if (fewer > too_many && !tables && !caches_do_it(lab, tlbs, index, fewer, &caches, err))
+    if (fewer > fmax(too_many, FEWEST) && !tables &&
+        !caches_do_it(lab, tlbs, index, fewer, &caches, err))
         return false;
     *yes = !tables && !caches;
     return true;
