@@ -7,6 +7,8 @@
 
 /* Part of what a reference takes besides that the first level's misses add at the least. */
 #define CLEAR 0.06
+/* … and part of a cycle: whatever answers instead takes one. */
+#define A_CYCLE 0.9
 /* Pages whose entries share a line of the page tables, at the most; and the part of the pages that
    would still fill more such lines than neighbours did. */
 #define TABLE_LINE 8
@@ -65,7 +67,8 @@ bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *y
                  struct fm_error *err)
 {
     const struct fm_known_tlb *tlb = &tlbs->known[index];
-    const double least = index ? FM_TLB_LEAST_STEP * tlb[-1].step.cost : CLEAR * tlb->rest_ns;
+    const double least = index ? FM_TLB_LEAST_STEP * tlb[-1].step.cost
+                               : fmax(CLEAR * tlb->rest_ns, A_CYCLE * lab->known.cycle_ns);
     bool tables = false, caches = false;
     *yes =
         tlb->step.cost > fmax(least, tlb->read_cost / 2) && tlb->cost_low > SHOWS * tlb->step.cost;
