@@ -7,8 +7,9 @@
 
 /* So few pages more or less than a level's entries are on neither side of its edge. */
 #define NEAR 1.3
-/* A difference that matters, as a part of the translation's cost and of all a reference takes. */
-#define PART_OF_COST 0.5
+/* A difference that matters, as a part of the translation's cost, a good part of which a core may
+   hide behind misses of caches, and of all a reference takes. */
+#define PART_OF_COST 0.75
 #define PART_OF_ALL  0.08
 /* Part of the points that may disagree: some lie where caches begin to miss. */
 #define SOME          0.34
