@@ -206,9 +206,9 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
 }
 
 /* Looks again for the lines that were not found, or at the wrong place, while the walk was rough,
-   and takes away a level
-   that is little faster than the next and does not care how many lines are touched: a cache does,
-   but a prefetcher that brings neighbours along, or a TLB's rest, makes ledges that do not. */
+   and takes away a level that is little faster than the next and does not care how many lines are
+   touched: a cache does, but a prefetcher that brings neighbours along, or a TLB's rest, makes
+   ledges that do not. */
 static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
 {
     struct fm_known *known = &lab->known;

@@ -27,23 +27,26 @@ static void report_number(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t
         fm_measured(finding, value, value, value, 0.98, method, tlbs->evidence);
 }
 
+static void report_open(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,
+                        const char *attribute, const char *unit, const char *reason)
+{
+    struct fm_finding *finding = tlb_finding(lab, tlbs, index, attribute, unit);
+    if (finding)
+        fm_undetermined(finding, reason);
+}
+
 static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     const struct fm_known_tlb *tlb = &tlbs->known[index];
-    struct fm_finding *ways = tlb_finding(lab, tlbs, index, "ways", "");
     if (tlb->ways == 0) {
-        char note[sizeof((struct fm_finding *)0)->note];
-        struct fm_finding *entries = tlb_finding(lab, tlbs, index, "entries", "");
-        struct fm_finding *reach = tlb_finding(lab, tlbs, index, "reach", "B");
-        snprintf(note, sizeof note,
+        char reason[sizeof((struct fm_finding *)0)->note];
+        snprintf(reason, sizeof reason,
                  "misses begin after %.0f pages and are many at %.0f, but no group of pages "
                  "conflicts by itself: the index may be hashed",
                  tlb->step.held, tlb->step.missed);
-        if (ways && entries && reach) {
-            fm_undetermined(entries, note);
-            fm_undetermined(reach, note);
-            fm_undetermined(ways, note);
-        }
+        report_open(lab, tlbs, index, "entries", "", reason);
+        report_open(lab, tlbs, index, "reach", "B", reason);
+        report_open(lab, tlbs, index, "ways", "", reason);
         return;
     }
     report_number(lab, tlbs, index, "entries", "", tlb->entries, tlb->method);
@@ -51,7 +54,7 @@ static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t 
                   tlb->method);
     report_number(lab, tlbs, index, "page_size", "B", (double)tlb->piece, "pieces");
     report_number(lab, tlbs, index, "ways", "", tlb->ways, tlb->method);
-    ways = tlb_finding(lab, tlbs, index, "ways", "");
+    struct fm_finding *ways = tlb_finding(lab, tlbs, index, "ways", "");
     if (ways && tlb->sets == 1)
         ways->value = ways->low = ways->high = fm_text("full");
 }
@@ -130,13 +133,20 @@ static bool survey_page_size(struct fm_lab *lab, size_t page, const char *qualif
     if (good && page == lab->machine->info.page_size)
         fm_compare_with_walk(lab, &tlbs);
     if (good && tlbs.count == 0) {
-        struct fm_finding *entries = tlb_finding(lab, &tlbs, 0, "entries", "");
-        char note[sizeof((struct fm_finding *)0)->note];
-        snprintf(note, sizeof note, "translation costs nothing up to %.0f pages", tlbs.far);
-        if (entries)
-            fm_undetermined(entries, note);
+        char reason[sizeof((struct fm_finding *)0)->note];
+        snprintf(reason, sizeof reason, "translation costs nothing up to %.0f pages", tlbs.far);
+        report_open(lab, &tlbs, 0, "entries", "", reason);
     }
     mark_levels(lab, &tlbs);
+    /* What was measured stays; less memory is no failure. */
+    if (!good && err->code == FM_ERR_NO_MEMORY) {
+        size_t reached = 0;
+        while (reached < tlbs.count && tlbs.known[reached].piece)
+            reached++;
+        report_open(lab, &tlbs, reached, "entries", "", err->text);
+        *err = (struct fm_error){.code = FM_ERR_OK};
+        good = true;
+    }
     fm_page_list_close(&tlbs.list);
     return good;
 }
@@ -151,7 +161,9 @@ static bool try_page_size(struct fm_lab *lab, size_t page, struct fm_error *err)
     if (blank)
         memmove(blank, blank + 1, strlen(blank));
     snprintf(qualifier, sizeof qualifier, "@%s", size);
-    if (lab->machine->ops->place(lab->machine, 2 * page, page, &refusal))
+    if (fm_lab_limit(lab) / 2 < page)
+        fm_fail(&refusal, FM_ERR_UNSUPPORTED, "two such pages are more memory than may be touched");
+    else if (lab->machine->ops->place(lab->machine, 2 * page, page, &refusal))
         return survey_page_size(lab, page, qualifier, err);
     if (refusal.code != FM_ERR_UNSUPPORTED && refusal.code != FM_ERR_NO_MEMORY) {
         *err = refusal;

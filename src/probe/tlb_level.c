@@ -225,10 +225,10 @@ static bool strides_all_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_
 {
     const struct fm_tlb_step *step = &tlb->step;
     const size_t count = tlb->entries - tlb->entries / 8;
-    const double memory = most_memory[lab->options->effort] / (double)tlbs->page;
-    const size_t longest = (size_t)fmin(tlb->entries, memory / (double)count);
+    const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
+    const size_t longest = (size_t)fmin(tlb->entries, memory / (double)tlbs->page / (double)count);
     bool all = longest >= LEAST_STRIDES;
-    if (!fm_place_pages(lab, &tlbs->list, count * longest, err))
+    if (all && !fm_place_pages(lab, &tlbs->list, count * longest, err))
         return false;
     for (size_t stride = 2; stride <= longest && all; stride++) {
         struct fm_translation found;

@@ -52,6 +52,7 @@ struct search {
     uint32_t *offsets; /* of the pages of a row, the first `row` of a shuffled order */
     size_t offset_count;
     size_t arena; /* pages placed */
+    size_t need;  /* of them, for any group */
     size_t base;  /* the group's first page: one that conflicts does so wherever it lies */
     double spent; /* references */
 };
@@ -163,7 +164,7 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     for (int i = 0; i<CONFIRMATIONS && * least> 0; i++) {
         double more, less = 0;
         choose_offsets(search, one.stride, fm_lab_seed(lab));
-        search->base = fm_lab_seed(lab) % (search->arena / 2);
+        search->base = fm_lab_seed(lab) % (search->arena - search->need + 1);
         if (!choose_row(search, &one))
             break;
         fewer = one;
@@ -236,8 +237,13 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     struct search search = {.inner = inner,
                             .inner_count = inner_count,
                             .step = &tlb->step,
-                            .arena = (size_t)(4 * WIDER * tlb->step.missed) + 4,
+                            .need = (size_t)(2 * WIDER * tlb->step.missed) + 2,
                             .offsets = malloc(FM_TLB_PAGES * sizeof *search.offsets)};
+    /* Twice of it where there is room, so that groups can lie elsewhere. */
+    const size_t room = fm_lab_limit(lab) / page;
+    search.arena = room < search.need       ? search.need
+                   : room < 2 * search.need ? room
+                                            : 2 * search.need;
     bool good = search.offsets || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for offsets");
     good = good && fm_page_list_open(&search.list, FM_TLB_PAGES, page, err);
     good = good && place(lab, &search, err) && find(lab, &search, tlb, err);

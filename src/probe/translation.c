@@ -52,6 +52,9 @@ static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, uns
 bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
                     struct fm_error *err)
 {
+    if (fm_lab_limit(lab) / list->page < pages)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "%zu pages are more memory than may be touched",
+                       pages);
     return fm_lab_place_on(lab, pages * list->page, list->mapped, err);
 }
 
@@ -114,7 +117,9 @@ bool fm_find_growth(struct fm_lab *lab, size_t page, bool *grow, struct fm_error
     if (!fm_page_list_open(&list, MOST_PAGES, page, err))
         return false;
     bool good = true;
-    for (size_t pages = FEWEST_PAGES; pages <= MOST_PAGES && good && !*grow; pages *= 2) {
+    const size_t most =
+        fm_lab_limit(lab) / page < MOST_PAGES ? fm_lab_limit(lab) / page : MOST_PAGES;
+    for (size_t pages = FEWEST_PAGES; pages <= most && good && !*grow; pages *= 2) {
         fm_page_list_fill(&list, pages, 1);
         *grow = true;
         for (int arena = 0; arena < ARENAS && good && *grow; arena++)

@@ -52,6 +52,9 @@ ok "nothing determined is exit 1" [ "$code" = 1 -a -s out -a ! -s err ]
 run survey --machine "$noisy" --budget 0.00001 --format json
 ok "no time: what is not reached says so" json '.complete == false and
     ([.findings[] | select(.status == "undetermined") | .note] | index("out of time") != null)'
+run survey --machine "$noisy" --only tlb --max-footprint 400KiB --format json
+ok "TLBs with little memory: no failure, and the reason" json '.complete and
+    ([.findings[] | select(.property == "dtlb1.entries") | .note] | .[0] != null)'
 run survey --machine "$noisy" --max-footprint 16KiB --format json
 ok "--max-footprint keeps every curve below it" json '[.curves[] |
     select(.x.name == "footprint") | .points[][0]] | all(. <= 16384)'
