@@ -140,8 +140,9 @@ static bool get_page_sizes(const struct fm_json_place *place, json_t *object,
         return fm_json_fail(place, "page_sizes", "is no list of up to %d sizes", FM_OTHER_PAGES);
     json_array_foreach(list, i, item)
     {
-        const json_int_t bytes = json_integer_value(item);
-        if (bytes <= 0 || bytes > (json_int_t)1 << 40)
+        /* Numbers are read as doubles, whole ones too. */
+        const double bytes = json_number_value(item);
+        if (!(bytes >= 1 && bytes <= 0x1p40) || bytes != floor(bytes))
             return fm_json_fail(place, "page_sizes", "has what is no size of a page");
         machine->page_sizes[i] = (size_t)bytes;
     }

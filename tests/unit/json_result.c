@@ -17,6 +17,9 @@ static void build(struct fm_result *r)
     r->machine = (struct fm_machine_info){
         .kind = "native", .name = "a \"quoted\"\tname \\ \xc3\xa9", .arch = "aarch64", .cpu = 3};
     r->machine.page_size = 4096;
+    r->machine.page_sizes[0] = 2 << 20;
+    r->machine.page_sizes[1] = 1 << 30;
+    r->machine.page_size_count = 2;
     r->machine.memory_limit = UINT64_MAX;
     r->machine.clock = (struct fm_clock_info){"cntvct", 0.1, 1.0 / 3.0};
     fm_environment_set(&r->environment, "virtualised", fm_bool(true));
@@ -184,6 +187,8 @@ static const struct {
     {"\"cpu\": 3", "\"cpu\": 1e300", "r.json: machine.cpu"},
     {"\"cpu\": 3", "\"cpu\": 1e999", "r.json:8: not valid JSON"},
     {"\"cpu\": 3", "\"cpu\": 3, \"cpu\": 3", "not valid JSON"},
+    {"[2097152", "[0.5", "r.json: machine.page_sizes"},
+    {"[2097152", "[true", "r.json: machine.page_sizes"},
     {"[4096, ", "[", "r.json: curves[0].points[0]"},
     {"[4096, ", "[\"\", ", "r.json: curves[0].points[0]"},
     {"l1d.replacement", "l1d.capacity", "r.json: findings[1].property: stands here twice"},
