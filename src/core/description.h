@@ -16,7 +16,10 @@ enum fm_replacement {
     FM_REPLACE_BIT_PLRU,
     FM_REPLACE_FIFO,
     FM_REPLACE_RANDOM,
-    FM_REPLACE_SRRIP
+    FM_REPLACE_SRRIP,
+    FM_REPLACE_NRU,
+    FM_REPLACE_BRRIP,
+    FM_REPLACE_QLRU /* and all above: a family, see core/replacement.h */
 };
 enum fm_write_policy { FM_WRITE_BACK, FM_WRITE_THROUGH };
 enum fm_inclusion { FM_INCLUSION_NONE, FM_INCLUSION_INCLUSIVE, FM_INCLUSION_EXCLUSIVE };

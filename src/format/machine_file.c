@@ -15,13 +15,6 @@ static const char *const index_words[] = {[FM_INDEX_VIRTUAL] = "virtual",
                                           [FM_INDEX_PHYSICAL] = "physical",
                                           [FM_INDEX_HASHED] = "hashed",
                                           NULL};
-static const char *const replacement_words[] = {[FM_REPLACE_LRU] = "lru",
-                                                [FM_REPLACE_TREE_PLRU] = "tree-plru",
-                                                [FM_REPLACE_BIT_PLRU] = "bit-plru",
-                                                [FM_REPLACE_FIFO] = "fifo",
-                                                [FM_REPLACE_RANDOM] = "random",
-                                                [FM_REPLACE_SRRIP] = "srrip",
-                                                NULL};
 static const char *const write_words[] = {
     [FM_WRITE_BACK] = "back", [FM_WRITE_THROUGH] = "through", NULL};
 static const char *const inclusion_words[] = {[FM_INCLUSION_NONE] = "none",
@@ -55,7 +48,7 @@ static const struct fm_field cache_fields[] = {
     {"ways", FM_FIELD_WAYS, true, CACHE(ways), .low = 1, .high = 0x1p24},
     {"latency", FM_FIELD_NUMBER, true, CACHE(latency), CYCLES},
     {"index", FM_FIELD_WORD, .words = index_words, CACHE(index)},
-    {"replacement", FM_FIELD_WORD, .words = replacement_words, CACHE(replacement)},
+    {"replacement", FM_FIELD_POLICY, CACHE(replacement)},
     {"write_policy", FM_FIELD_WORD, .words = write_words, CACHE(write_policy)},
     {"write_allocate", FM_FIELD_BOOL, CACHE(write_allocate)},
     {"inclusion", FM_FIELD_WORD, .words = inclusion_words, CACHE(inclusion)},
@@ -80,7 +73,7 @@ static const struct fm_field tlb_fields[] = {
      .high = 0x1p40},
     {"latency", FM_FIELD_NUMBER, TLB(latency), ADDED},
     {"index", FM_FIELD_WORD, .words = index_words, TLB(index)},
-    {"replacement", FM_FIELD_WORD, .words = replacement_words, TLB(replacement)},
+    {"replacement", FM_FIELD_POLICY, TLB(replacement)},
     {"reserved", FM_FIELD_COUNT, TLB(reserved), .low = 0, .high = 0x1p20},
     {"pages_per_entry", FM_FIELD_COUNT, TLB(pages_per_entry), .low = 1, .high = 1024},
     {.key = NULL},

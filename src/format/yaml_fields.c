@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/replacement.h"
 #include "core/units.h"
 #include "format/yaml.h"
 #include "format/yaml_tree.h"
@@ -23,6 +24,10 @@ static const char *remedy(const struct fm_field *field, char *buffer, size_t spa
         [FM_FIELD_MAP] = "a mapping such as { key: value }",
         [FM_FIELD_MAPS] = "a list of mappings such as - { key: value }",
     };
+    if (field->kind == FM_FIELD_POLICY) {
+        snprintf(buffer, space, "one of: %s", fm_replacement_words);
+        return buffer;
+    }
     if (field->kind != FM_FIELD_WORD && field->kind != FM_FIELD_WORDS)
         return plain[field->kind];
     const bool list = field->kind == FM_FIELD_WORDS;
@@ -102,6 +107,12 @@ static bool parse_integer(const struct fm_field *field, const char *text, uint64
         return fm_parse_count(text, value) && *value < FM_WAYS_FULL;
     case FM_FIELD_COUNT:
         return fm_parse_count(text, value);
+    case FM_FIELD_POLICY: {
+        enum fm_replacement replacement;
+        const bool known = fm_replacement_parse(text, &replacement);
+        *value = replacement;
+        return known;
+    }
     case FM_FIELD_BOOL:
         *value = strcmp(text, "true") == 0;
         return *value || strcmp(text, "false") == 0;

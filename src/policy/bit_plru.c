@@ -32,8 +32,9 @@ static uint32_t first_unused(const uint64_t *used, uint32_t ways)
     return FM_NO_BIT;
 }
 
-static void hit(uint64_t *state, uint32_t ways, uint32_t way)
+static void hit(const struct fm_policy *is, uint64_t *state, uint32_t ways, uint32_t way)
 {
+    (void)is;
     uint64_t *used = used_bits(state, ways);
     fm_bits_set(used, way);
     if (first_unused(used, ways) != FM_NO_BIT)
@@ -43,8 +44,10 @@ static void hit(uint64_t *state, uint32_t ways, uint32_t way)
     fm_bits_set(used, way);
 }
 
-static uint32_t victim(uint64_t *state, uint32_t ways, struct fm_rng *rng)
+static uint32_t victim(const struct fm_policy *is, uint64_t *state, uint32_t ways,
+                       struct fm_rng *rng)
 {
+    (void)is;
     (void)rng;
     const uint32_t empty = fm_bits_first(state, ways);
     if (empty != FM_NO_BIT)
@@ -53,10 +56,12 @@ static uint32_t victim(uint64_t *state, uint32_t ways, struct fm_rng *rng)
     return unused != FM_NO_BIT ? unused : 0; /* none: the set has one way */
 }
 
-static void fill(uint64_t *state, uint32_t ways, uint32_t way)
+static void fill(const struct fm_policy *is, uint64_t *state, uint32_t ways, uint32_t way,
+                 struct fm_rng *rng)
 {
+    (void)rng;
     fm_bits_clear(state, way);
-    hit(state, ways, way);
+    hit(is, state, ways, way);
 }
 
 static void drop(uint64_t *state, uint32_t ways, uint32_t way)
@@ -66,7 +71,6 @@ static void drop(uint64_t *state, uint32_t ways, uint32_t way)
 }
 
 const struct fm_policy fm_policy_bit_plru = {
-    .name = "bit-plru",
     .words = words,
     .reset = reset,
     .hit = hit,

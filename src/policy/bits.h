@@ -45,4 +45,13 @@ static inline uint32_t fm_bits_first(const uint64_t *bits, uint32_t ways)
     return FM_NO_BIT;
 }
 
+/* The highest one. */
+static inline uint32_t fm_bits_last(const uint64_t *bits, uint32_t ways)
+{
+    for (size_t i = fm_bits_words(ways); i-- > 0;)
+        if (bits[i])
+            return (uint32_t)(i * 64) + 63 - (uint32_t)__builtin_clzll(bits[i]);
+    return FM_NO_BIT;
+}
+
 #endif

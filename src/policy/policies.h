@@ -10,5 +10,8 @@ extern const struct fm_policy fm_policy_bit_plru;
 extern const struct fm_policy fm_policy_fifo;
 extern const struct fm_policy fm_policy_random;
 extern const struct fm_policy fm_policy_srrip;
+extern const struct fm_policy fm_policy_nru;
+extern const struct fm_policy fm_policy_brrip;
+extern const struct fm_policy fm_policy_qlru; /* without its rule */
 
 #endif

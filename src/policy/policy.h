@@ -15,11 +15,14 @@
 #include <stdint.h>
 
 #include "core/description.h"
+#include "core/replacement.h"
 #include "core/rng.h"
 
 struct fm_policy {
-    const char *name;  /* the machine file's word */
-    bool power_of_two; /* works for a power of two of ways only */
+    bool power_of_two;   /* works for a power of two of ways only */
+    bool draws;          /* lots decide: the same sequence may miss more or less often */
+    struct fm_qlru rule; /* of the policies that keep an age of two bits */
+    uint32_t rarely;     /* of those: one line in so many comes in younger by one; 0: none */
 
     /* How many words the state of a set of so many ways takes. */
     size_t (*words)(uint32_t ways);
@@ -28,20 +31,22 @@ struct fm_policy {
     void (*reset)(uint64_t *state, uint32_t ways);
 
     /* The line in this way was used. May be NULL: hits do not matter to this policy. */
-    void (*hit)(uint64_t *state, uint32_t ways, uint32_t way);
+    void (*hit)(const struct fm_policy *is, uint64_t *state, uint32_t ways, uint32_t way);
 
     /* The way to fill next. It may age the set, so a fill of that way must follow. Only a policy
        that draws lots uses rng. */
-    uint32_t (*victim)(uint64_t *state, uint32_t ways, struct fm_rng *rng);
+    uint32_t (*victim)(const struct fm_policy *is, uint64_t *state, uint32_t ways,
+                       struct fm_rng *rng);
 
     /* A new line came into this way. */
-    void (*fill)(uint64_t *state, uint32_t ways, uint32_t way);
+    void (*fill)(const struct fm_policy *is, uint64_t *state, uint32_t ways, uint32_t way,
+                 struct fm_rng *rng);
 
     /* The line in this way was lost; the way is empty now. */
     void (*drop)(uint64_t *state, uint32_t ways, uint32_t way);
 };
 
-/* Never NULL for a value of the enumeration. */
-const struct fm_policy *fm_policy_of(enum fm_replacement replacement);
+/* A value, since the QLRU family has more members than anybody would list. */
+struct fm_policy fm_policy_of(enum fm_replacement replacement);
 
 #endif

@@ -23,8 +23,9 @@ static void reset(uint64_t *state, uint32_t ways)
         tree[i] = 0;
 }
 
-static void hit(uint64_t *state, uint32_t ways, uint32_t way)
+static void hit(const struct fm_policy *is, uint64_t *state, uint32_t ways, uint32_t way)
 {
+    (void)is;
     uint64_t *tree = tree_bits(state, ways);
     for (uint32_t node = ways + way; node > 1; node /= 2) {
         if (node % 2)
@@ -34,8 +35,10 @@ static void hit(uint64_t *state, uint32_t ways, uint32_t way)
     }
 }
 
-static uint32_t victim(uint64_t *state, uint32_t ways, struct fm_rng *rng)
+static uint32_t victim(const struct fm_policy *is, uint64_t *state, uint32_t ways,
+                       struct fm_rng *rng)
 {
+    (void)is;
     (void)rng;
     const uint32_t empty = fm_bits_first(state, ways);
     if (empty != FM_NO_BIT)
@@ -47,10 +50,12 @@ static uint32_t victim(uint64_t *state, uint32_t ways, struct fm_rng *rng)
     return node - ways;
 }
 
-static void fill(uint64_t *state, uint32_t ways, uint32_t way)
+static void fill(const struct fm_policy *is, uint64_t *state, uint32_t ways, uint32_t way,
+                 struct fm_rng *rng)
 {
+    (void)rng;
     fm_bits_clear(state, way);
-    hit(state, ways, way);
+    hit(is, state, ways, way);
 }
 
 static void drop(uint64_t *state, uint32_t ways, uint32_t way)
@@ -60,7 +65,6 @@ static void drop(uint64_t *state, uint32_t ways, uint32_t way)
 }
 
 const struct fm_policy fm_policy_tree_plru = {
-    .name = "tree-plru",
     .power_of_two = true,
     .words = words,
     .reset = reset,

@@ -179,7 +179,7 @@ static void naive_used(struct naive *naive, struct naive_cache *cache, struct na
     const uint32_t way = (uint32_t)(slot % ways);
     if (new || cache->is->replacement == FM_REPLACE_LRU)
         line->stamp = ++naive->time;
-    line->prediction = new ? 2 : 0;
+    line->prediction = new && cache->is->replacement == FM_REPLACE_SRRIP ? 2 : 0;
     if (cache->is->replacement == FM_REPLACE_TREE_PLRU)
         naive_point_away(cache->tree + set * ways, 1, 0, ways, way);
     naive_mark_used(cache->lines + set * ways, ways, way);
@@ -223,9 +223,9 @@ static uint32_t naive_victim(struct naive_cache *cache, uint64_t number)
     case FM_REPLACE_RANDOM:
         return (uint32_t)fm_rng_below(&cache->rng, ways);
     case FM_REPLACE_SRRIP:
+    case FM_REPLACE_NRU:
         return naive_distant(set, ways);
-    case FM_REPLACE_LRU:
-    case FM_REPLACE_FIFO:
+    default:
         break;
     }
     return naive_oldest(set, ways);

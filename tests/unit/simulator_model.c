@@ -41,7 +41,7 @@ static void draw_cache(struct fm_rng *rng, struct fm_cache_description *cache, u
         .ways = any_ways(rng),
         .latency = 4 * level * level,
         .index = (enum fm_index)below(rng, 3),
-        .replacement = (enum fm_replacement)below(rng, 6),
+        .replacement = (enum fm_replacement)below(rng, FM_REPLACE_NRU + 1),
         .write_policy = (enum fm_write_policy)below(rng, 2),
         .write_allocate = below(rng, 4) != 0,
         .inclusion = (enum fm_inclusion)below(rng, 3),

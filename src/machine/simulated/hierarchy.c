@@ -36,9 +36,10 @@ static bool possible(const struct fm_cache_description *cache, uint32_t inner_li
                        cache->name);
     if (cache->capacity / cache->line > UINT32_MAX / 4)
         return fm_fail(err, FM_ERR_USAGE, "cache %s: too many lines to simulate", cache->name);
-    if (fm_policy_of(cache->replacement)->power_of_two && !power_of_two(cache->ways))
+    char word[FM_REPLACEMENT_TEXT];
+    if (fm_policy_of(cache->replacement).power_of_two && !power_of_two(cache->ways))
         return fm_fail(err, FM_ERR_USAGE, "cache %s: %s needs a power of two of ways", cache->name,
-                       fm_policy_of(cache->replacement)->name);
+                       fm_replacement_word(cache->replacement, word));
     return true;
 }
 

@@ -32,7 +32,7 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
     fm_rng_seed(&tags->rng, seed);
     tags->sets = (uint32_t)(entries / ways);
     tags->stride = (ways + LANES - 1) / LANES * LANES;
-    tags->words = (uint32_t)tags->policy->words(ways);
+    tags->words = (uint32_t)tags->policy.words(ways);
     tags->by_sets = fm_divisor_of(tags->sets);
     tags->promotes = replacement == FM_REPLACE_LRU;
     tags->ordered = tags->promotes || replacement == FM_REPLACE_FIFO;
@@ -68,7 +68,7 @@ void fm_tags_clear(struct fm_tags *tags)
     for (size_t i = 0; i < slots(tags); i++)
         tags->tag[i] = FM_EMPTY;
     for (size_t set = 0; set < tags->sets; set++)
-        tags->policy->reset(tags->state + set * tags->words, tags->ways);
+        tags->policy.reset(tags->state + set * tags->words, tags->ways);
     if (tags->table)
         memset(tags->table, 0, table_size(tags) * sizeof *tags->table);
 }
@@ -133,8 +133,7 @@ void fm_tags_drop(struct fm_tags *tags, size_t slot)
     if (tags->table)
         table_remove(tags, slot);
     tags->tag[slot] = FM_EMPTY;
-    tags->policy->drop(tags->state + set * tags->words, tags->ways,
-                       (uint32_t)(slot % tags->stride));
+    tags->policy.drop(tags->state + set * tags->words, tags->ways, (uint32_t)(slot % tags->stride));
 }
 
 size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng)
@@ -145,16 +144,16 @@ size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng)
 
 void fm_tags_tell_hit(struct fm_tags *tags, uint32_t set, uint32_t way)
 {
-    if (tags->policy->hit)
-        tags->policy->hit(tags->state + (size_t)set * tags->words, tags->ways, way);
+    if (tags->policy.hit)
+        tags->policy.hit(&tags->policy, tags->state + (size_t)set * tags->words, tags->ways, way);
 }
 
 size_t fm_tags_give_up(struct fm_tags *tags, uint32_t set, uint32_t tag, uint32_t *old)
 {
     uint64_t *state = tags->state + (size_t)set * tags->words;
-    const uint32_t way = tags->policy->victim(state, tags->ways, &tags->rng);
+    const uint32_t way = tags->policy.victim(&tags->policy, state, tags->ways, &tags->rng);
     const size_t slot = (size_t)set * tags->stride + way;
-    tags->policy->fill(state, tags->ways, way);
+    tags->policy.fill(&tags->policy, state, tags->ways, way, &tags->rng);
     *old = tags->tag[slot];
     if (tags->table && *old != FM_EMPTY)
         table_remove(tags, slot);

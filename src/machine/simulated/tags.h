@@ -33,7 +33,7 @@ struct fm_tags {
     bool promotes;        /* a hit changes that order */
     uint32_t order_shift; /* to the oldest way in it */
     uint64_t order_mask;  /* the nibbles in use */
-    const struct fm_policy *policy;
+    struct fm_policy policy;
     struct fm_rng rng; /* for a policy that draws lots */
 };
 
