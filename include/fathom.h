@@ -112,6 +112,10 @@ struct fathom_curve;
 
 struct fathom_result *fathom_survey(struct fathom_machine *machine,
                                     const struct fathom_options *options, struct fathom_error *err);
+/* A result that was written as JSON before, by any fathom of the same schema. Whatever else the
+   file holds is an error that says what and where. */
+struct fathom_result *fathom_result_read(const char *file, struct fathom_error *err);
+
 void fathom_result_free(struct fathom_result *result);
 
 const char *fathom_result_machine(const struct fathom_result *result);
@@ -212,6 +216,20 @@ char *fathom_text(struct fathom_result *const *results, size_t count, enum fatho
    (FATHOM_CSV). The caller frees it. */
 char *fathom_curve_text(const struct fathom_curve *curve, enum fathom_format format,
                         const struct fathom_look *look, struct fathom_error *err);
+
+/* A program that results can be given to: "gcc", "hwloc-xml", … and what is written for it. */
+struct fathom_target {
+    const char *name, *writes;
+};
+
+size_t fathom_target_count(void);
+struct fathom_target fathom_target_at(size_t index);
+
+/* The result in the words of another program; the caller frees the text. What was not determined is
+   left out, never guessed: *left_out is a line for each such thing, which the caller frees too
+   (NULL when memory ran out; left_out itself may be NULL). */
+char *fathom_export(const struct fathom_result *result, const char *target, char **left_out,
+                    struct fathom_error *err);
 
 /* Makes text from outside safe to show: control characters and what is not ASCII become \xNN.
    Cuts what does not fit; returns out. space is at least 8. */

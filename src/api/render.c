@@ -1,58 +1,13 @@
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/config.h"
 #include "api/handles.h"
+#include "api/page.h"
 #include "format/file.h"
 #include "format/json_result.h"
 #include "report/report.h"
 #include "survey/survey.h"
-
-/* Text being gathered. The numbers in it have a decimal point whatever the caller's locale. */
-struct page {
-    FILE *out;
-    char *text;
-    size_t length;
-    locale_t plain, before;
-};
-
-static bool open_page(struct page *page)
-{
-    *page = (struct page){0};
-    locale_t current = duplocale(uselocale((locale_t)0));
-    if (!current)
-        return false;
-    page->plain = newlocale(LC_NUMERIC_MASK, "C", current);
-    if (!page->plain) {
-        freelocale(current);
-        return false;
-    }
-    page->out = open_memstream(&page->text, &page->length);
-    if (!page->out) {
-        freelocale(page->plain);
-        return false;
-    }
-    page->before = uselocale(page->plain);
-    return true;
-}
-
-/* The text, or NULL with err filled when drawing it failed or memory ran out. */
-static char *close_page(struct page *page, bool drawn, const struct fm_error *inner,
-                        struct fathom_error *err)
-{
-    const bool failed = ferror(page->out) != 0;
-    uselocale(page->before);
-    freelocale(page->plain);
-    if (fclose(page->out) == 0 && !failed && drawn)
-        return page->text;
-    free(page->text);
-    if (drawn)
-        fm_api_out_of_memory(err);
-    else
-        fm_api_fail(err, inner);
-    return NULL;
-}
 
 static struct fm_look inner_look(const struct fathom_look *look)
 {
@@ -88,12 +43,12 @@ char *fathom_text(struct fathom_result *const *results, size_t count, enum fatho
 {
     const struct fm_look inner = inner_look(look);
     struct fm_error failure = {0};
-    struct page page;
+    struct fm_page page;
     bool drawn = true;
 
     if (format == FATHOM_JSON)
         return json_text(results, count, err);
-    if (!open_page(&page)) {
+    if (!fm_page_open(&page)) {
         fm_api_out_of_memory(err);
         return NULL;
     }
@@ -106,7 +61,7 @@ char *fathom_text(struct fathom_result *const *results, size_t count, enum fatho
             putc('\n', page.out);
         drawn = fm_report_table(page.out, &results[i]->result, &inner, &failure);
     }
-    return close_page(&page, drawn, &failure, err);
+    return fm_page_close(&page, drawn, &failure, err);
 }
 
 char *fathom_curve_text(const struct fathom_curve *curve, enum fathom_format format,
@@ -114,10 +69,10 @@ char *fathom_curve_text(const struct fathom_curve *curve, enum fathom_format for
 {
     const struct fm_look inner = inner_look(look);
     struct fm_error failure = {0};
-    struct page page;
+    struct fm_page page;
     bool drawn = true;
 
-    if (!open_page(&page)) {
+    if (!fm_page_open(&page)) {
         fm_api_out_of_memory(err);
         return NULL;
     }
@@ -125,7 +80,7 @@ char *fathom_curve_text(const struct fathom_curve *curve, enum fathom_format for
         fm_report_points(page.out, (const struct fm_curve *)curve);
     else
         drawn = fm_report_plot(page.out, (const struct fm_curve *)curve, &inner, &failure);
-    return close_page(&page, drawn, &failure, err);
+    return fm_page_close(&page, drawn, &failure, err);
 }
 
 /* A table of texts, and a line below it where there is one. */
@@ -135,9 +90,9 @@ static char *list_text(const char *const *headings, size_t columns, const char *
 {
     const struct fm_look inner = inner_look(look);
     struct fm_error failure = {0};
-    struct page page;
+    struct fm_page page;
 
-    if (!cells || !open_page(&page)) {
+    if (!cells || !fm_page_open(&page)) {
         fm_api_out_of_memory(err);
         return NULL;
     }
@@ -145,7 +100,7 @@ static char *list_text(const char *const *headings, size_t columns, const char *
         fm_report_list(page.out, headings, columns, cells, rows, wrapped, &inner, &failure);
     if (drawn && below)
         fprintf(page.out, "not here: %s\n", below);
-    return close_page(&page, drawn, &failure, err);
+    return fm_page_close(&page, drawn, &failure, err);
 }
 
 size_t fathom_probe_count(void)

@@ -110,13 +110,15 @@ static int take_command(struct fm_request *request, const char *name)
 static int check_operands(const struct fm_request *request)
 {
     const struct fm_command *command = request->command;
-    if (request->help || request->version || request->operand_count == command->operand_count)
+    const size_t most = command->operands_most ? command->operands_most : command->operand_count;
+    if (request->help || request->version ||
+        (request->operand_count >= command->operand_count && request->operand_count <= most))
         return FM_EXIT_ANSWERED;
     if (request->operand_count < command->operand_count)
         return fm_complain(FM_EXIT_USAGE, "%s: %s is missing: see fathom %s --help", command->name,
                            command->operands, command->name);
     return fm_complain(FM_EXIT_USAGE, "%.64s: one argument too many: see fathom %s --help",
-                       request->operands[command->operand_count], command->name);
+                       request->operands[most], command->name);
 }
 
 int fm_parse_arguments(struct fm_request *request, int count, char **arguments)

@@ -24,7 +24,7 @@ struct fm_request {
     const char **operands, **machines; /* as many places as there are arguments */
     size_t operand_count, machine_count;
     const char *preset; /* --quick or --thorough, as given */
-    const char *replay, *record, *output, *format;
+    const char *replay, *record, *output, *format, *target;
     bool native_cpu, quiet, verbose, no_progress, help, version;
 };
 
@@ -42,6 +42,7 @@ struct fm_command {
     const char *name;
     const char *operands; /* how help calls them; "" where there are none */
     size_t operand_count; /* how many there must be */
+    size_t operands_most; /* how many there may be; 0: no more than that */
     const char *summary;
     const char *examples;
     const struct fm_option *options; /* ends with a NULL name; --help apart */
@@ -51,13 +52,22 @@ struct fm_command {
 /* The commands, ending with a NULL name; the first is the one that runs when none is named. */
 extern const struct fm_command fm_commands[];
 
-/* The options of survey and curve. */
-extern const struct fm_option fm_survey_options[];
+#define FM_ANY_NUMBER ((size_t)-1)
+
+/* The options of survey and curve, and those of each other command that has any. */
+extern const struct fm_option fm_survey_options[], fm_export_options[];
+
+/* What most options do: keep their value's text, or raise a flag, in a member of the request. */
+int fm_keep_text(struct fm_request *request, const struct fm_option *option, const char *value);
+int fm_raise_flag(struct fm_request *request, const struct fm_option *option, const char *value);
+#define FM_TEXT(name) .apply = fm_keep_text, .member = offsetof(struct fm_request, name)
+#define FM_FLAG(name) .apply = fm_raise_flag, .member = offsetof(struct fm_request, name)
 
 int fm_run_survey(struct fm_request *request);
 int fm_run_curve(struct fm_request *request);
 int fm_run_probes(struct fm_request *request);
 int fm_run_machines(struct fm_request *request);
+int fm_run_export(struct fm_request *request);
 
 /* Reads the arguments after the program's name into the request. An exit code; complains itself. */
 int fm_parse_arguments(struct fm_request *request, int count, char **arguments);

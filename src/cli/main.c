@@ -42,6 +42,18 @@ const struct fm_command fm_commands[] = {
                  "  fathom curve tlb\n"
                  "  fathom curve levels --format csv -o levels.csv\n",
      .run = fm_run_curve},
+    {.name = "export",
+     .operands = "RESULT.json",
+     .operand_count = 1,
+     .summary = "Gives a result to another program: compiler flags, a header, a topology.",
+     .options = fm_export_options,
+     .examples =
+         "  gcc -O2 $(fathom export here.json --to gcc) -c blocked.c\n"
+         "  fathom export here.json --to c-header -o machine.h\n"
+         "  env $(fathom export here.json --to env) ./solver\n"
+         "  fathom export here.json --to hwloc-xml -o here.xml && lstopo -i here.xml\n"
+         "  valgrind --tool=cachegrind $(fathom export here.json --to cachegrind) ./solver\n",
+     .run = fm_run_export},
     {.name = NULL},
 };
 

@@ -53,21 +53,18 @@ static int refuse_callgrind(struct fm_request *request, const struct fm_option *
                        option->name);
 }
 
-static int keep_text(struct fm_request *request, const struct fm_option *option, const char *value)
+int fm_keep_text(struct fm_request *request, const struct fm_option *option, const char *value)
 {
     *(const char **)(void *)((char *)request + option->member) = value;
     return FM_EXIT_ANSWERED;
 }
 
-static int raise_flag(struct fm_request *request, const struct fm_option *option, const char *value)
+int fm_raise_flag(struct fm_request *request, const struct fm_option *option, const char *value)
 {
     (void)value;
     *(bool *)((char *)request + option->member) = true;
     return FM_EXIT_ANSWERED;
 }
-
-#define TEXT(name) .apply = keep_text, .member = offsetof(struct fm_request, name)
-#define FLAG(name) .apply = raise_flag, .member = offsetof(struct fm_request, name)
 
 const struct fm_option fm_survey_options[] = {
     {.name = "machine",
@@ -78,8 +75,8 @@ const struct fm_option fm_survey_options[] = {
     {.name = "replay",
      .argument = "FILE",
      .help = "analyse the samples recorded in FILE instead of measuring",
-     TEXT(replay)},
-    {.name = "record", .argument = "FILE", .help = "also save every sample taken", TEXT(record)},
+     FM_TEXT(replay)},
+    {.name = "record", .argument = "FILE", .help = "also save every sample taken", FM_TEXT(record)},
     {.name = "only",
      .argument = "PROBE[,PROBE]",
      .help = "just these probes, and what they need",
@@ -115,13 +112,13 @@ const struct fm_option fm_survey_options[] = {
      .letter = 'o',
      .argument = "FILE",
      .help = "write the result to FILE",
-     TEXT(output)},
+     FM_TEXT(output)},
     {.name = "format",
      .argument = "FORMAT",
      .help = "table, json or csv; without it FILE's suffix decides, or it is table",
-     TEXT(format)},
-    {.name = "no-progress", .help = "no progress line", FLAG(no_progress)},
-    {.name = "quiet", .help = "the values alone: no progress, notes or warnings", FLAG(quiet)},
-    {.name = "verbose", .help = "a sentence for every finding below the table", FLAG(verbose)},
+     FM_TEXT(format)},
+    {.name = "no-progress", .help = "no progress line", FM_FLAG(no_progress)},
+    {.name = "quiet", .help = "the values alone: no progress, notes or warnings", FM_FLAG(quiet)},
+    {.name = "verbose", .help = "a sentence for every finding below the table", FM_FLAG(verbose)},
     {.name = NULL},
 };

@@ -7,6 +7,23 @@
 
 #include "format/text.h"
 
+/* What to do about text that is no JSON. */
+static const char *remedy_for(enum json_error_code code)
+{
+    switch (code) {
+    case json_error_premature_end_of_input:
+        return "was the file cut short?";
+    case json_error_duplicate_key:
+        return "keep one of them";
+    case json_error_stack_overflow:
+        return "no result is nested so deeply";
+    case json_error_numeric_overflow:
+        return "no measurement is so large";
+    default:
+        return "use a file that fathom wrote";
+    }
+}
+
 json_t *fm_json_parse(const char *text, size_t length, const char *name, struct fm_error *err)
 {
     json_error_t problem;
@@ -16,8 +33,8 @@ json_t *fm_json_parse(const char *text, size_t length, const char *name, struct 
         return json;
     char what[120];
     fm_escape(problem.text, strlen(problem.text), what, sizeof what);
-    fm_fail(err, FM_ERR_USAGE, "%s:%d: not valid JSON (%s); was the file cut short?",
-            fm_short_path(name), problem.line > 0 ? problem.line : 1, what);
+    fm_fail(err, FM_ERR_USAGE, "%s:%d: not valid JSON (%s); %s", fm_short_path(name),
+            problem.line > 0 ? problem.line : 1, what, remedy_for(json_error_code(&problem)));
     return NULL;
 }
 

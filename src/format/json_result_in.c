@@ -74,6 +74,15 @@ static bool get_confidence(const struct fm_json_place *place, json_t *object, do
     return true;
 }
 
+/* A value that is not known is null, and then nothing was measured. */
+static bool check_value(const struct fm_json_place *place, const struct fm_finding *finding)
+{
+    return finding->status != FM_MEASURED || finding->value.kind != FM_VALUE_NONE ||
+           fm_json_fail(place, "value",
+                        "is null, but its status is measured; use a file that "
+                        "fathom wrote");
+}
+
 static bool read_finding(const struct fm_json_place *place, json_t *json, struct fm_result *out)
 {
     char property[FM_PROPERTY_TEXT], unit[sizeof out->findings->unit];
@@ -88,7 +97,8 @@ static bool read_finding(const struct fm_json_place *place, json_t *json, struct
     if (!f)
         return fm_fail(place->err, FM_ERR_NO_MEMORY, "%s: not enough memory", place->name);
     return get_status(place, json, &f->status) && get_value(place, json, "value", &f->value) &&
-           get_value(place, json, "low", &f->low) && get_value(place, json, "high", &f->high) &&
+           check_value(place, f) && get_value(place, json, "low", &f->low) &&
+           get_value(place, json, "high", &f->high) &&
            get_confidence(place, json, &f->confidence) &&
            fm_json_get_text(place, json, "method", f->method, sizeof f->method) &&
            get_list(place, json, "witnesses", f->witnesses[0], sizeof f->witnesses[0]) &&
@@ -197,14 +207,25 @@ static bool read_each(const struct fm_json_place *place, json_t *object, const c
     return true;
 }
 
+/* A number after the slash that is not ours is a later version's. */
+static bool refuse_schema(const struct fm_json_place *place, const char *schema)
+{
+    static const char family[] = "fathom-result/";
+    char shown[48];
+    if (!schema || strncmp(schema, family, strlen(family)) != 0)
+        return fm_json_fail(place, "schema", "is not %s; use a result written with --format json",
+                            FM_RESULT_SCHEMA);
+    return fm_json_fail(place, "schema", "is %s, and this fathom reads %s; use a newer fathom",
+                        fm_escape(schema, strlen(schema), shown, sizeof shown), FM_RESULT_SCHEMA);
+}
+
 static bool read_result(const struct fm_json_place *place, json_t *json, struct fm_result *out)
 {
     const char *schema = json_string_value(json_object_get(json, "schema"));
     if (json_is_array(json))
         return fm_json_fail(place, "", "holds several results; use a file with one");
     if (!schema || strcmp(schema, FM_RESULT_SCHEMA) != 0)
-        return fm_json_fail(place, "schema", "is not %s; use a result written with --format json",
-                            FM_RESULT_SCHEMA);
+        return refuse_schema(place, schema);
     return fm_json_get_machine(place, json, "machine", &out->machine) &&
            fm_json_get_environment(place, json, "environment", &out->environment) &&
            read_each(place, json, "findings", read_finding, out) &&

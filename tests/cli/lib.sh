@@ -80,3 +80,11 @@ json() {
 only_printable() {
     ! LC_ALL=C grep -q '[^[:print:]	]' "$@"
 }
+
+# python_with MODULE: a Python that has it; Debian's own, where another one comes first.
+python_with() {
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import $1" 2>/dev/null && break
+    done
+    command -v "$python"
+}

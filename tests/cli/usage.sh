@@ -10,7 +10,7 @@ run --help
 ok "--help" answered
 ok "--help names the commands" has '^  curve PROBE'
 ok "--help fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
-for command in survey probes machines curve; do
+for command in survey probes machines curve export; do
     run $command --help
     ok "$command --help" answered
     ok "$command --help has examples" has '^Examples:'
@@ -20,7 +20,7 @@ ok "-h is --help" has '^Usage: fathom survey'
 
 refused "unknown command" 2 'no such command.*survey, probes, machines, curve' frobnicate
 refused "mistyped command" 2 'did you mean survey?' surevy
-refused "a later command" 2 'the commands are' export
+refused "a later command" 2 'the commands are' stat
 refused "unknown option" 2 '--frobnicate: no such option: see fathom survey --help' --frobnicate
 refused "mistyped option" 2 'did you mean --budget?' survey --bugdet 3
 refused "unknown letter" 2 '-x: no such option' survey -x

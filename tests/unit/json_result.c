@@ -175,7 +175,9 @@ static void several_make_an_array(void **state)
 static const struct {
     const char *from, *to, *complaint;
 } mistakes[] = {
-    {"fathom-result/1", "fathom-result/9", "r.json: schema: is not fathom-result/1"},
+    {"fathom-result/1", "fathom-result/9", "schema: is fathom-result/9, and this fathom reads"},
+    {"fathom-result/1", "fathom-recording/1", "r.json: schema: is not fathom-result/1"},
+    {"\"value\": 65536", "\"value\": null", "findings[0].value: is null, but"},
     {"\"status\": \"measured\"", "\"status\": \"guessed\"", "r.json: findings[0].status"},
     {"\"status\": \"measured\"", "\"status\": 5", "r.json: findings[0].status"},
     {"\"value\": 65536", "\"value\": [1]", "r.json: findings[0].value"},
@@ -185,8 +187,8 @@ static const struct {
     {"\"complete\": false", "\"complete\": 0", "r.json: complete"},
     {"\"cpu\": 3", "\"cpu\": 3.5", "r.json: machine.cpu"},
     {"\"cpu\": 3", "\"cpu\": 1e300", "r.json: machine.cpu"},
-    {"\"cpu\": 3", "\"cpu\": 1e999", "r.json:8: not valid JSON"},
-    {"\"cpu\": 3", "\"cpu\": 3, \"cpu\": 3", "not valid JSON"},
+    {"\"cpu\": 3", "\"cpu\": 1e999", "r.json:8: not valid JSON (real number overflow"},
+    {"\"cpu\": 3", "\"cpu\": 3, \"cpu\": 3", "; keep one of them"},
     {"[2097152", "[0.5", "r.json: machine.page_sizes"},
     {"[2097152", "[true", "r.json: machine.page_sizes"},
     {"[4096, ", "[", "r.json: curves[0].points[0]"},

@@ -1,0 +1,111 @@
+/* The part of kerncraft's machine file that can be measured; the rest is for its user to fill in.
+ */
+#include <string.h>
+
+#include "report/export.h"
+#include "report/text.h"
+
+/* The version from which on kerncraft's files have the form written here. */
+#define KERNCRAFT_VERSION "0.8.3.dev0"
+
+/* A text in double quotes, where YAML gives backslash and quote a meaning. */
+static void quoted(FILE *out, const char *text)
+{
+    char safe[512];
+    fm_show(text, true, safe, sizeof safe);
+    putc('"', out);
+    for (const char *c = safe; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            putc('\\', out);
+        putc(*c, out);
+    }
+    fputs("\"\n", out);
+}
+
+static void cache_number(struct fm_export_page *page, const char *key, double number)
+{
+    if (number > 0)
+        fprintf(page->out, "    %s: %.0f\n", key, number);
+}
+
+/* kerncraft's simulator has four policies; only these three are among ours. */
+static void replacement(struct fm_export_page *page, const char *cache)
+{
+    static const char *const words[][2] = {{"lru", "LRU"}, {"fifo", "FIFO"}, {"random", "RR"}};
+    const struct fm_finding *finding =
+        fm_export_want(page, cache, "replacement", "replacement_policy");
+    if (!finding)
+        return;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(finding->value.text, words[i][0]) == 0) {
+            fprintf(page->out, "    replacement_policy: %s\n", words[i][1]);
+            return;
+        }
+    fm_export_leave_out(page, "replacement_policy", "kerncraft has no word for %s of %s",
+                        finding->value.text, cache);
+}
+
+static void writes(struct fm_export_page *page, const char *cache)
+{
+    const struct fm_finding *allocate =
+        fm_export_want(page, cache, "write_allocate", "write_allocate");
+    const struct fm_finding *policy = fm_export_want(page, cache, "write_policy", "write_back");
+    if (allocate)
+        fprintf(page->out, "    write_allocate: %s\n", allocate->value.truth ? "true" : "false");
+    if (policy)
+        fprintf(page->out, "    write_back: %s\n",
+                strcmp(policy->value.text, "back") == 0 ? "true" : "false");
+}
+
+static void cache_level(struct fm_export_page *page, unsigned level, unsigned last)
+{
+    const char *cache = fm_export_level(page->result, level);
+    double number;
+    char what[16];
+    snprintf(what, sizeof what, "sets of L%u", level);
+    const struct fm_geometry g = fm_export_geometry(page, cache, what);
+
+    fprintf(page->out, "- level: L%u\n  cache per group:\n", level);
+    cache_number(page, "sets", g.sets);
+    cache_number(page, "ways", g.ways);
+    if (g.line > 0)
+        fprintf(page->out, "    cl_size: %.0f B\n", g.line);
+    replacement(page, cache);
+    writes(page, cache);
+    if (level < last)
+        fprintf(page->out, "    load_from: L%u\n    store_to: L%u\n", level + 1, level + 1);
+    if (fm_export_number(page, cache, "capacity", "size per group", &number))
+        fprintf(page->out, "  size per group: %.0f B\n", number);
+    if (fm_export_number(page, cache, "shared_by", "cores per group", &number))
+        fprintf(page->out, "  cores per group: %.0f\n", number);
+    page->told++;
+}
+
+static void write_kerncraft(struct fm_export_page *page)
+{
+    const unsigned last = fm_export_last_level(page->result);
+    double number;
+    fprintf(page->out,
+            "# Measured by fathom %s. A size per group is what a program gets; what is missing\n"
+            "# was not determined, or is not fathom's to know.\n"
+            "kerncraft version: " KERNCRAFT_VERSION "\nmodel name: ",
+            page->version);
+    quoted(page->out, page->result->machine.name);
+    if (fm_export_number(page, "cpu", "cycle_time", "clock", &number))
+        fprintf(page->out, "clock: %.4f GHz\n", 1 / number);
+    if (fm_export_number(page, "l1d", "line", "cacheline size", &number))
+        fprintf(page->out, "cacheline size: %.0f B\n", number);
+    fputs("memory hierarchy:\n", page->out);
+    for (unsigned level = 1; level <= last; level++)
+        if (fm_export_level(page->result, level))
+            cache_level(page, level, last);
+    fputs("- level: MEM\n  size per group: ~\n", page->out);
+    fm_export_leave_out(page, "sockets, cores, FLOPs per cycle, ports, compiler, benchmarks",
+                        "fathom does not know them; kerncraft's manual says what to write");
+}
+
+const struct fm_export fm_export_kerncraft = {
+    .name = "kerncraft",
+    .writes = "the memory hierarchy of a kerncraft machine file",
+    .write = write_kerncraft,
+};
