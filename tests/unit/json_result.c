@@ -135,14 +135,14 @@ static void odd_text_and_numbers_stay_valid(void **state)
     build(&r);
     strcpy(r.machine.name, "\xff\xc3 \xed\xa0\x80 \xe2\x82\xac \x1b[31m");
     r.machine.cpu = -1;
-    r.findings[0].value = fm_number(INFINITY);
+    r.findings[0].high = fm_number(INFINITY);
     /* A comma as decimal point would not be JSON. */
     setlocale(LC_ALL, "de_DE.UTF-8");
     char *text = fm_result_to_json(&r, "0.1.0");
     setlocale(LC_ALL, "C");
     has(text, "\"\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd \xe2\x82\xac \\u001b[31m\"");
     has(text, "\"cpu\": null");
-    has(text, "\"value\": null");
+    has(text, "\"high\": null");
     struct fm_result back;
     assert_true(fm_result_from_json(text, strlen(text), "r.json", &back, NULL));
     assert_int_equal(back.machine.cpu, -1);
