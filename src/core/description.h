@@ -94,6 +94,7 @@ struct fm_description {
     struct fm_tlb_description tlbs[FM_DESCRIBED_TLBS];
     size_t tlb_count;
     double walk_latency;
+    double cold_walk_latency; /* its table not in cache; 0: the same */
     struct fm_growth_description growth;
     double memory_latency;
     unsigned prefetch; /* bits of enum fm_prefetch */

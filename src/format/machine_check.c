@@ -267,6 +267,11 @@ bool fm_description_check(struct fm_yaml *yaml, struct fm_description *descripti
     if (!check_power(yaml, NULL, FM_YAML_NO_INDEX, "page_size", description->page_size) ||
         !check_caches(yaml, description))
         return false;
+    if (description->cold_walk_latency > 0 &&
+        description->cold_walk_latency < description->walk_latency)
+        return fm_yaml_fail(yaml, "walk", FM_YAML_NO_INDEX, "cold_latency",
+                            "%.10g is below the %.10g of a walk whose table is in cache; use more",
+                            description->cold_walk_latency, description->walk_latency);
     const struct fm_growth_description *growth = &description->growth;
     char text[FM_SIZE_TEXT];
     if (growth->misses && (!power_of_two(growth->to) || growth->to <= description->page_size))

@@ -82,7 +82,7 @@ static const struct fm_field tlb_fields[] = {
 #define TOP(member) MEMBER(struct fm_description, member)
 static const struct fm_field walk_fields[] = {
     {"latency", FM_FIELD_NUMBER, true, TOP(walk_latency), ADDED},
-    {"cold_latency", FM_FIELD_NUMBER, ADDED},
+    {"cold_latency", FM_FIELD_NUMBER, TOP(cold_walk_latency), ADDED},
     {.key = NULL},
 };
 static const struct fm_field memory_fields[] = {

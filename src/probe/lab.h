@@ -42,6 +42,10 @@ struct fm_known {
     double cycle_low, cycle_high;
     double add_ns;    /* an integer add; 0: not measured */
     double far_bytes; /* the largest footprint measured */
+    /* A miss of the last TLB on the base page, 0: not measured, and the pages that miss there. */
+    double walk_ns, walk_low, walk_high;
+    double walk_pages;
+    bool pages_grow; /* while they are used */
 };
 
 /* A level whose next is not slower than this many times must show more than a plateau to be

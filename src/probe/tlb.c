@@ -64,13 +64,13 @@ static void warn_of_pieces(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_
 {
     char page[FM_SIZE_TEXT], piece[FM_SIZE_TEXT];
     const struct fm_known_tlb *tlb = &tlbs->known[index];
-    if (tlb->ways && tlb->piece < tlbs->page)
+    if (tlb->ways && tlb->piece < tlbs->list.mapped)
         fm_result_warn(lab->result, "page-pieces",
                        "in a virtual machine, have the host back it with huge pages",
                        "an entry of dtlb%zu maps %s of a page of %s: these pages are larger than "
                        "what backs them, or than what the TLB can hold",
                        index + 1, fm_format_size(tlb->piece, piece),
-                       fm_format_size(tlbs->page, page));
+                       fm_format_size(tlbs->list.mapped, page));
 }
 
 static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
@@ -108,13 +108,37 @@ static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
     }
 }
 
-/* The TLBs that hold pages of one size; `qualifier` marks one that is not the base page. */
-static bool survey_page_size(struct fm_lab *lab, size_t page, const char *qualifier,
-                             struct fm_error *err)
+/* What comes after the last level is the walk. */
+static void keep_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs)
 {
-    struct fm_tlbs tlbs = {.page = page};
-    if (!fm_page_list_open(&tlbs.list, FM_TLB_PAGES, page, err))
+    struct fm_known *known = &lab->known;
+    if (tlbs->count == 0)
+        return;
+    const struct fm_known_tlb *last = &tlbs->known[tlbs->count - 1];
+    known->walk_ns = last->step.cost;
+    known->walk_low = last->cost_low;
+    known->walk_high = last->cost_high;
+    known->walk_pages = last->step.missed;
+}
+
+/* Pages to be measured. */
+struct pages {
+    size_t size;           /* counted in these */
+    size_t mapped;         /* as they are asked for */
+    const char *qualifier; /* marks one that is not the base page */
+    double ripen;          /* visits after which they have grown; 0: they do not */
+    size_t grown;          /* what is found that an entry maps of the grown ones; 0: not found */
+};
+
+/* The TLBs that hold pages of one size. */
+static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_error *err)
+{
+    const char *qualifier = pages->qualifier;
+    struct fm_tlbs tlbs = {.page = pages->size};
+    if (!fm_page_list_open(&tlbs.list, FM_TLB_PAGES, pages->size, err))
         return false;
+    tlbs.list.mapped = pages->mapped;
+    tlbs.list.ripen = pages->ripen;
     snprintf(tlbs.qualifier, sizeof tlbs.qualifier, "%s", qualifier);
     snprintf(tlbs.curve, sizeof tlbs.curve, "tlb%s", qualifier);
     snprintf(tlbs.evidence, sizeof tlbs.evidence, "curve:%s", tlbs.curve);
@@ -130,8 +154,11 @@ static bool survey_page_size(struct fm_lab *lab, size_t page, const char *qualif
         warn_of_pieces(lab, &tlbs, i);
         i++;
     }
-    if (good && page == lab->machine->info.page_size)
+    pages->grown = tlbs.count && tlbs.known[0].ways ? tlbs.known[0].piece : 0;
+    if (good && !*qualifier && pages->ripen <= 0) {
         fm_compare_with_walk(lab, &tlbs);
+        keep_walk(lab, &tlbs);
+    }
     if (good && tlbs.count == 0) {
         char reason[sizeof((struct fm_finding *)0)->note];
         snprintf(reason, sizeof reason, "translation costs nothing up to %.0f pages", tlbs.far);
@@ -164,7 +191,7 @@ static bool try_page_size(struct fm_lab *lab, size_t page, struct fm_error *err)
     if (fm_lab_limit(lab) / 2 < page)
         fm_fail(&refusal, FM_ERR_UNSUPPORTED, "two such pages are more memory than may be touched");
     else if (lab->machine->ops->place(lab->machine, 2 * page, page, &refusal))
-        return survey_page_size(lab, page, qualifier, err);
+        return survey_page_size(lab, &(struct pages){page, page, qualifier, 0, 0}, err);
     if (refusal.code != FM_ERR_UNSUPPORTED && refusal.code != FM_ERR_NO_MEMORY) {
         *err = refusal;
         return false;
@@ -191,29 +218,43 @@ static void report_pages(struct fm_lab *lab, bool grow)
     finding->value = finding->low = finding->high = fm_bool(grow);
 }
 
-/* Under pages that grow no number of pages means anything. */
-static void give_up(struct fm_lab *lab)
+/* Units in which grown pages are counted, in base pages: one, or as many as it takes for TLBs to
+   miss. */
+#define UNIT_GROWTH 16
+#define MOST_UNITS  256
+
+/* Under pages that grow the TLBs are those of the pages that they become: each arena is used until
+   that has happened. */
+static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err)
 {
-    struct fm_finding *entries = fm_result_finding(lab->result, "dtlb1.entries", "");
-    if (entries)
-        fm_undetermined(entries, "pages grew while they were used");
+    const size_t base = lab->machine->info.page_size;
+    char from[FM_SIZE_TEXT], to[FM_SIZE_TEXT];
+    struct pages pages = {base, base, "", visits, 0};
+    for (size_t units = 1; units <= MOST_UNITS && !pages.grown; units *= UNIT_GROWTH) {
+        pages.size = units * base;
+        if (!survey_page_size(lab, &pages, err))
+            return false;
+    }
     fm_result_warn(lab->result, "page-resized", "have the system keep to pages of one size",
-                   "pages grew while they were used: the same references took less time after "
-                   "many of them, on each arena anew");
+                   "pages grew while they were used, from %s to %s: the same references took less "
+                   "time after many of them, on each arena anew",
+                   fm_format_size(base, from),
+                   pages.grown ? fm_format_size(pages.grown, to) : "more than could be measured");
+    return true;
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const struct fm_machine_info *info = &lab->machine->info;
-    bool grow;
-    if (!fm_find_growth(lab, info->page_size, &grow, err))
+    double visits;
+    if (!fm_find_growth(lab, info->page_size, &visits, err))
         return false;
-    report_pages(lab, grow);
-    if (grow) {
-        give_up(lab);
-        return true;
-    }
-    bool good = survey_page_size(lab, info->page_size, "", err);
+    report_pages(lab, visits > 0);
+    lab->known.pages_grow = visits > 0;
+    if (visits > 0)
+        return survey_grown(lab, visits, err);
+    bool good =
+        survey_page_size(lab, &(struct pages){info->page_size, info->page_size, "", 0, 0}, err);
     /* Large pages are dear to get. */
     const size_t others = lab->options->effort == FM_QUICK ? 0 : info->page_size_count;
     for (size_t i = 0; i < others && good; i++)

@@ -49,13 +49,32 @@ static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, uns
     return fm_lab_time(lab, &string, care, ns, err);
 }
 
+/* Visits all pages of an arena, of the size they are mapped in, until they have grown. */
+static bool ripen(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
+                  struct fm_error *err)
+{
+    struct fm_page_list all;
+    const size_t count = pages * list->page / list->mapped;
+    if (!fm_page_list_open(&all, count ? count : 1, list->mapped, err))
+        return false;
+    fm_page_list_fill(&all, all.room, 1);
+    const double laps = list->ripen / ((double)all.count * all.lines);
+    const struct fm_care care = {
+        .repeats = 1, .laps = 1 + (unsigned)laps, .references = all.count * all.lines};
+    double ns;
+    const bool good = time_visits(lab, &all, 1, &care, &ns, err);
+    fm_page_list_close(&all);
+    return good;
+}
+
 bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
                     struct fm_error *err)
 {
     if (fm_lab_limit(lab) / list->page < pages)
         return fm_fail(err, FM_ERR_NO_MEMORY, "%zu pages are more memory than may be touched",
                        pages);
-    return fm_lab_place_on(lab, pages * list->page, list->mapped, err);
+    return fm_lab_place_on(lab, pages * list->page, list->mapped, err) &&
+           (list->ripen <= 0 || ripen(lab, list, pages, err));
 }
 
 bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
@@ -90,40 +109,62 @@ bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const s
 /* Numbers of pages tried: too many for a TLB before they grow, and few enough after. */
 #define FEWEST_PAGES 128
 #define MOST_PAGES   2048
+/* Times the visits after which pages had grown that are sure to do it. */
+#define SURE 3
 
-/* Whether visits to the pages of a list get faster on a fresh arena. */
-static bool gets_faster(struct fm_lab *lab, const struct fm_page_list *list, bool *yes,
-                        struct fm_error *err)
+/* After how many visits to the pages of a list they get faster on a fresh arena; 0: they do not. */
+static bool visits_until_faster(struct fm_lab *lab, const struct fm_page_list *list, double *visits,
+                                struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 1, .laps = 1, .references = list->count * list->lines};
     double first = INFINITY, ns;
-    *yes = false;
+    *visits = 0;
     if (!fm_place_pages(lab, list, list->count, err))
         return false;
-    for (int i = 0; i < READINGS && !*yes; i++) {
+    for (int i = 0; i < READINGS; i++) {
         if (!time_visits(lab, list, 1, &care, &ns, err))
             return false;
         /* The first few, since a core may take its time to wake up. */
         first = i < FIRST ? fmin(first, ns) : first;
-        *yes = ns < FASTER * first;
+        if (ns < FASTER * first) {
+            /* A lap to get warm and one that is timed. */
+            *visits = 2.0 * (i + 1) * (double)(list->count * list->lines);
+            break;
+        }
     }
     return true;
 }
 
-bool fm_find_growth(struct fm_lab *lab, size_t page, bool *grow, struct fm_error *err)
+/* The most visits it took on any arena; 0: on some it did not come about. */
+static bool visits_on_arenas(struct fm_lab *lab, const struct fm_page_list *list, double *visits,
+                             struct fm_error *err)
+{
+    double most = 0;
+    *visits = 0;
+    for (int arena = 0; arena < ARENAS; arena++) {
+        double taken;
+        if (!visits_until_faster(lab, list, &taken, err))
+            return false;
+        if (taken <= 0)
+            return true;
+        most = fmax(most, taken);
+    }
+    *visits = SURE * most;
+    return true;
+}
+
+bool fm_find_growth(struct fm_lab *lab, size_t page, double *visits, struct fm_error *err)
 {
     struct fm_page_list list;
-    *grow = false;
+    *visits = 0;
     if (!fm_page_list_open(&list, MOST_PAGES, page, err))
         return false;
     bool good = true;
     const size_t most =
         fm_lab_limit(lab) / page < MOST_PAGES ? fm_lab_limit(lab) / page : MOST_PAGES;
-    for (size_t pages = FEWEST_PAGES; pages <= most && good && !*grow; pages *= 2) {
+    for (size_t pages = FEWEST_PAGES; pages <= most && good && *visits <= 0; pages *= 2) {
         fm_page_list_fill(&list, pages, 1);
-        *grow = true;
-        for (int arena = 0; arena < ARENAS && good && *grow; arena++)
-            good = gets_faster(lab, &list, grow, err);
+        good = visits_on_arenas(lab, &list, visits, err);
     }
     fm_page_list_close(&list);
     return good;

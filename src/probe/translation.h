@@ -11,6 +11,7 @@ struct fm_page_list {
     size_t page;    /* bytes of one */
     size_t mapped;  /* bytes of what the arena is made of; pages may be pieces of that */
     unsigned lines; /* touched in each; the fewest there can be unless more are asked for */
+    double ripen;   /* visits after which pages have grown, to be made on each fresh placement */
 };
 
 bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err);
@@ -38,8 +39,8 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
 bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const struct fm_care *care,
                     struct fm_translation *found, struct fm_error *err);
 
-/* Whether pages grow while they are used, as AMP saw IRIX do: the same visits take less time after
-   many of them, on every arena. */
-bool fm_find_growth(struct fm_lab *lab, size_t page, bool *grow, struct fm_error *err);
+/* Finds whether pages grow while they are used, as AMP saw IRIX do: the same visits take less time
+   after many of them, on every arena. Visits to ripen an arena, 0: pages do not grow. */
+bool fm_find_growth(struct fm_lab *lab, size_t page, double *visits, struct fm_error *err);
 
 #endif

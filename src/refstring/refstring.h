@@ -91,6 +91,23 @@ struct fm_page_plan {
 bool fm_page_string(struct fm_string *string, const struct fm_page_plan *plan,
                     struct fm_error *err);
 
+/* Visits to pages of which neither data nor, unless they are kept warm, page tables are in cache:
+   everything is driven out by references to a region in front of them, whose pages then drive the
+   translations out of TLBs. To keep the tables warm, each page is visited at another line between
+   the two. Complete with its phases. */
+struct fm_cold_plan {
+    size_t evict_bytes; /* the region; whole pages */
+    size_t unit;        /* at most the shortest line */
+    size_t page;
+    size_t sweep; /* pages of the region that are more than TLBs hold */
+    size_t count; /* pages visited … */
+    size_t apart; /* … every so many of the arena: their tables share no line */
+    bool warm;
+    uint64_t seed;
+};
+bool fm_cold_pages_string(struct fm_string *string, const struct fm_cold_plan *plan,
+                          struct fm_error *err);
+
 /* Calibrator's string: spots one stride apart, from the last to the first. */
 struct fm_spot_plan {
     size_t count;

@@ -14,6 +14,7 @@ struct column {
     const char *heading, *attribute;
     char *(*cell)(const struct fm_finding *finding, char cell[FM_CELL]);
     bool optional;
+    const char *of_last; /* the attribute it shows of the last row, where that has another */
 };
 
 /* One table: the structures that make its rows, and what is shown of each. */
@@ -110,11 +111,12 @@ static const struct layout caches = {
 static const struct layout tlbs = {
     .prefix = "dtlb",
     .existence = "entries",
+    .last = "walk.cost_cold",
     .columns = {{"ENTRIES", "entries", fm_cell_finding, false},
                 {"REACH", "reach", fm_cell_finding, false},
                 {"WAYS", "ways", fm_cell_finding, false},
-                {"MISS", "miss_cost", added_cell, false},
-                {"CYCLES", "miss_cost_cycles", fm_cell_finding, false},
+                {"MISS", "miss_cost", added_cell, false, "cost_cold"},
+                {"CYCLES", "miss_cost_cycles", fm_cell_finding, false, "cost_cold_cycles"},
                 {"PAGE", "page_size", fm_cell_finding, false}},
 };
 
@@ -140,7 +142,10 @@ static bool add_row(struct libscols_table *table, const struct fm_result *result
     if (!line || scols_line_set_data(line, at++, fm_cell_structure(structure, cell)) != 0)
         return false;
     for (; *columns; columns++) {
-        (*columns)->cell(find(result, structure, (*columns)->attribute), cell);
+        const struct fm_finding *finding = find(result, structure, (*columns)->attribute);
+        if (!finding && (*columns)->of_last)
+            finding = find(result, structure, (*columns)->of_last);
+        (*columns)->cell(finding, cell);
         if (scols_line_set_data(line, at++, cell) != 0)
             return false;
     }

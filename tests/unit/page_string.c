@@ -330,6 +330,47 @@ static void a_flush_comes_before_and_is_not_metered(void **state)
     fm_string_free(&string);
 }
 
+/* Cold pages: nothing is visited twice, the region is driven through whole before, and warm tables
+   differ from cold ones in one phase only. */
+static void cold_pages_differ_in_the_warm_phase_alone(void **state)
+{
+    (void)state;
+    struct fm_cold_plan plan = {.evict_bytes = 64 * 4096,
+                                .unit = 64,
+                                .page = 4096,
+                                .sweep = 40,
+                                .count = 10,
+                                .apart = 8,
+                                .seed = 5};
+    struct fm_error err = {0};
+    struct fm_string cold, warm;
+    assert_true(fm_cold_pages_string(&cold, &plan, &err));
+    plan.warm = true;
+    assert_true(fm_cold_pages_string(&warm, &plan, &err));
+    assert_true(fm_string_check(&cold, &err) && fm_string_check(&warm, &err));
+    assert_int_equal(warm.phase_count, cold.phase_count + 1);
+    const struct fm_order *timed = &cold.orders[cold.phases[cold.phase_count - 1].order];
+    const struct fm_order *region = &cold.orders[cold.phases[0].order];
+    const struct fm_order *kept = &warm.orders[warm.phases[1].order];
+    assert_int_equal(region->count, plan.evict_bytes / plan.unit);
+    assert_int_equal(timed->count, plan.count);
+    for (size_t i = 0; i < timed->count; i++) {
+        const size_t at = (size_t)timed->word[i] * FM_WORD, page = at / plan.page;
+        assert_true(at >= plan.evict_bytes && page % plan.apart == 0);
+        bool visited = false;
+        for (size_t j = 0; j < kept->count; j++) {
+            const size_t other = (size_t)kept->word[j] * FM_WORD;
+            visited |= other / plan.page == page;
+            assert_true(other / plan.unit != at / plan.unit);
+        }
+        assert_true(visited);
+    }
+    fm_string_free(&cold);
+    fm_string_free(&warm);
+    plan.sweep = 65;
+    assert_false(fm_cold_pages_string(&cold, &plan, &err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +385,7 @@ int main(void)
         cmocka_unit_test(no_burst_is_a_burst_of_one),
         cmocka_unit_test(impossible_plans_are_refused),
         cmocka_unit_test(a_flush_comes_before_and_is_not_metered),
+        cmocka_unit_test(cold_pages_differ_in_the_warm_phase_alone),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

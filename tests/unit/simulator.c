@@ -220,6 +220,35 @@ static void test_tlbs(void **state)
     assert_true(lap.ns == 17 * 4);
 }
 
+/* A walk costs more where its line of the table, which has the entries of eight pages, is in no
+   cache: the first time, and once data has driven it out. */
+static void test_cold_walks(void **state)
+{
+    (void)state;
+    struct fm_description machine = lab_machine();
+    machine.caches[0] = lab_cache(1, 128, 64, 2);
+    machine.caches[1] = lab_cache(2, 256, 64, 4);
+    machine.cache_count = 2;
+    machine.tlbs[0] = lab_tlb(1, 1, 1, PAGE);
+    machine.tlb_count = 1;
+    machine.cold_walk_latency = 170;
+    struct fm_machine *lab = lab_open(&machine, 20 * PAGE);
+    const double memory = machine.memory_latency, walk = machine.walk_latency;
+    uint32_t page[20];
+    for (uint32_t i = 0; i < 20; i++)
+        page[i] = i * PAGE / FM_WORD;
+    assert_true(lab_run(lab, FM_OP_LOAD, page, 1, 1).ns == memory + 170);
+    assert_true(lab_run(lab, FM_OP_LOAD, page + 1, 1, 1).ns == memory + walk);
+    assert_true(lab_run(lab, FM_OP_LOAD, page + 8, 1, 1).ns == memory + 170);
+    /* Four lines of page 8, which is translated: the table's lines are gone. */
+    uint32_t lines[4];
+    for (uint32_t i = 0; i < 4; i++)
+        lines[i] = page[8] + (i + 1) * 64 / FM_WORD;
+    assert_true(lab_run(lab, FM_OP_LOAD, lines, 4, 4).ns == 4 * memory);
+    assert_true(lab_run(lab, FM_OP_LOAD, page + 2, 1, 1).ns == memory + 170);
+    lab_close(lab);
+}
+
 static void test_large_pages_use_the_tlbs_that_hold_them(void **state)
 {
     (void)state;
@@ -336,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_write_through_makes_the_next_level_dirty),
         cmocka_unit_test(test_flush_empties_every_level),
         cmocka_unit_test(test_tlbs),
+        cmocka_unit_test(test_cold_walks),
         cmocka_unit_test(test_large_pages_use_the_tlbs_that_hold_them),
         cmocka_unit_test(test_next_line_prefetch),
         cmocka_unit_test(test_adjacent_line_prefetch),

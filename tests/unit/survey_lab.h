@@ -50,6 +50,14 @@ static inline const struct fm_finding *lab_finding(const struct fm_result *resul
 }
 
 /* A measured number; it lies within its own interval. */
+static inline bool lab_has_warning(const struct fm_result *result, const char *id)
+{
+    for (size_t i = 0; i < result->warning_count; i++)
+        if (strcmp(result->warnings[i].id, id) == 0)
+            return true;
+    return false;
+}
+
 static inline double lab_number(const struct fm_result *result, const char *property)
 {
     const struct fm_finding *finding = lab_finding(result, property);

@@ -276,13 +276,46 @@ static void notices_pages_that_grow(void **state)
     survey(&machine, MANY_PAGES, 1, &result);
     const struct fm_finding *resized = lab_finding(&result, "page.resized");
     assert_true(resized->value.kind == FM_VALUE_BOOL && resized->value.truth);
-    assert_int_equal(lab_finding(&result, "dtlb1.entries")->status, FM_UNDETERMINED);
+    /* … and finds the TLBs of what they have become. */
+    lab_expect(&result, "dtlb1.entries", 64, 0);
+    lab_expect(&result, "dtlb1.ways", 4, 0);
+    lab_expect(&result, "dtlb1.page_size", 65536, 0);
+    lab_expect(&result, "dtlb1.reach", 64 * 65536, 0);
+    assert_true(lab_has_warning(&result, "page-resized"));
     fm_result_free(&result);
 
     machine.growth.misses = 0;
     survey(&machine, MANY_PAGES, 1, &result);
     assert_false(lab_finding(&result, "page.resized")->value.truth);
     fm_result_free(&result);
+}
+
+/* The cost of a walk with its tables in memory: of a machine that follows them, and of one whose
+   walks cost the same in any case. */
+static void finds_the_cost_of_a_cold_walk(void **state)
+{
+    (void)state;
+    for (unsigned cold = 0; cold < 2; cold++)
+        for (unsigned noise = 0; noise < 2; noise++) {
+            struct fm_result result;
+            struct fm_survey_options options = lab_options();
+            struct fm_description machine = tlb_lab();
+            add_tlb(&machine, 64, 4);
+            machine.cold_walk_latency = cold ? 180 : 0;
+            machine.page_mapping = noise ? FM_MAPPING_RANDOM : FM_MAPPING_CONTIGUOUS;
+            machine.noise.jitter = noise ? 0.01 : 0;
+            options.only = "walk";
+            options.max_footprint = 64u << 20;
+            lab_survey(&machine, &options, &result);
+            const double cost = cold ? 180 : machine.walk_latency;
+            lab_expect(&result, "walk.cost_cold_cycles", cost, 0.08 * machine.memory_latency);
+            const struct fm_finding *finding = lab_finding(&result, "walk.cost_cold_cycles");
+            assert_true(finding->low.number <= cost * 1.01 && finding->high.number >= cost * 0.99);
+            /* Tables that fall out of caches are no level of a TLB. */
+            lab_expect(&result, "dtlb1.entries", 64, 0);
+            assert_null(fm_result_find(&result, "dtlb2.entries"));
+            fm_result_free(&result);
+        }
 }
 
 static void asks_for_every_page_size(void **state)
@@ -370,6 +403,7 @@ int main(void)
         cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
         cmocka_unit_test(says_nothing_wrong_of_other_policies),
         cmocka_unit_test(notices_pages_that_grow),
+        cmocka_unit_test(finds_the_cost_of_a_cold_walk),
         cmocka_unit_test(asks_for_every_page_size),
         cmocka_unit_test(is_never_wrong_on_random_machines),
         cmocka_unit_test(finds_none_on_random_machines_without),

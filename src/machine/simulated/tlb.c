@@ -134,7 +134,7 @@ static void grow(struct fm_tlbs *tlbs)
     tlbs->grown_shift = log2_of(tlbs->growth.to) - log2_of(tlbs->base_page);
 }
 
-void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count)
+unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count)
 {
     struct fm_missed missed[FM_BATCH];
     for (unsigned level = 0; level < tlbs->used_count && count > 0; level++) {
@@ -152,6 +152,7 @@ void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count)
     tlbs->walks += count;
     if (tlbs->growth.misses && tlbs->walks >= tlbs->growth.misses && !tlbs->grown_shift)
         grow(tlbs);
+    return count;
 }
 
 double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency)

@@ -56,8 +56,9 @@ bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size);
 /* Empties all and gets ready for pages of this size. */
 void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
 
-/* References to a batch of pieces, the tags, no two in a row being equal; spoils the batch. */
-void fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count);
+/* References to a batch of pieces, the tags, no two in a row being equal. Returns how many missed
+   all levels; those are now the first of the batch. */
+unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count);
 
 /* The cycles that so many references took since `missed` was last zeroed, and their counts. */
 double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency);

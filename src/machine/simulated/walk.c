@@ -14,6 +14,8 @@ bool fm_walker_open(struct fm_walker *walker, const struct fm_description *descr
     if (page == 0 || page & (page - 1))
         return fm_fail(err, FM_ERR_USAGE, "%s: page_size must be a power of two",
                        description->name);
+    if (description->cold_walk_latency > 0)
+        walker->cold_extra = description->cold_walk_latency - description->walk_latency;
     /* Streams of their own, so that switching noise on leaves the placements as they were. */
     if (!fm_hierarchy_open(&walker->hierarchy, description, fm_mix64(seed ^ 1), err) ||
         !fm_tlbs_open(&walker->tlbs, description, err))
@@ -60,6 +62,38 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* A page has so many bytes in the page table. */
+#define TABLE_ENTRY 8
+
+/* The caches that hold lines of the page table, from this one outward: a walker sits beside level
+   2. One that only victims fill cannot take them. */
+static unsigned table_level(const struct fm_hierarchy *hierarchy)
+{
+    for (unsigned level = 1; level < hierarchy->count; level++)
+        if (!hierarchy->caches[level].exclusive)
+            return level;
+    return 0;
+}
+
+/* Walks read their line of the page table through the caches, where it lies among the data. The
+   table is beyond all memory that arenas can have. */
+static void read_tables(struct fm_walker *walker, const uint32_t *pieces, unsigned count)
+{
+    struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    const unsigned first = table_level(hierarchy);
+    const uint32_t page_shift = walker->placement.page_shift - walker->tlbs.piece_shift;
+    uint32_t sets[FM_CACHE_LEVELS];
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t at = ((uint64_t)1 << walker->placement.space_shift) +
+                            (uint64_t)(pieces[i] >> page_shift) * TABLE_ENTRY;
+        const struct fm_address line = {at, at};
+        for (unsigned level = first; level < hierarchy->count; level++)
+            sets[level] = fm_cache_set(&hierarchy->caches[level], line);
+        walker->cold_walks +=
+            fm_hierarchy_fetch(hierarchy, line, sets, first, first, false) == hierarchy->count;
+    }
+}
+
 /* A piece that repeats the one before is in the first TLB, and newest there: only changes count. */
 static void look_up_pages(struct fm_walker *walker, const uint32_t *words, unsigned count)
 {
@@ -74,7 +108,9 @@ static void look_up_pages(struct fm_walker *walker, const uint32_t *words, unsig
         last = piece;
     }
     walker->tlbs.last_piece = last;
-    fm_tlbs_pass(&walker->tlbs, &pieces, changes);
+    const unsigned walks = fm_tlbs_pass(&walker->tlbs, &pieces, changes);
+    if (walker->cold_extra > 0)
+        read_tables(walker, pieces.tags, walks);
 }
 
 /* No cache depends on a TLB, so a batch can be translated before it is looked up. */
@@ -179,6 +215,7 @@ static void reset_counters(struct fm_walker *walker)
 {
     memset(walker->served, 0, sizeof walker->served);
     memset(walker->tlbs.missed, 0, sizeof walker->tlbs.missed);
+    walker->cold_walks = 0;
     walker->hierarchy.writebacks = 0;
     walker->prefetcher.prefetched = 0;
 }
@@ -213,6 +250,7 @@ double fm_walker_cycles(const struct fm_walker *walker, uint64_t references)
     double sum = (double)walker->served[levels] * walker->memory_latency;
     for (unsigned i = 0; i < levels; i++)
         sum += (double)walker->served[i] * walker->hierarchy.caches[i].latency;
+    sum += (double)walker->cold_walks * walker->cold_extra;
     return sum + fm_tlbs_cycles(&walker->tlbs, references, walker->walk_latency);
 }
 

@@ -20,6 +20,8 @@ struct fm_walker {
     bool missing; /* most of the last batch missed level 1 */
     uint64_t base_page;
     double walk_latency, memory_latency;
+    double cold_extra;   /* what a walk takes longer whose line of the table is not in cache … */
+    uint64_t cold_walks; /* … and how many were */
     uint64_t served[FM_CACHE_LEVELS + 1]; /* by level; the one after the last is memory */
 };
 
