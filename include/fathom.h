@@ -231,6 +231,23 @@ struct fathom_target fathom_target_at(size_t index);
 char *fathom_export(const struct fathom_result *result, const char *target, char **left_out,
                     struct fathom_error *err);
 
+/* What differs between results: properties whose intervals have nothing in common, other words, or
+   a level that one has and another has not. What a result leaves undetermined differs from nothing.
+   The results must live as long as the diff; names are what the text calls them. */
+struct fathom_diff;
+struct fathom_diff *fathom_diff(struct fathom_result *const *results, const char *const *names,
+                                size_t count, struct fathom_error *err);
+size_t fathom_diff_count(const struct fathom_diff *diff);
+const char *fathom_diff_property(const struct fathom_diff *diff, size_t index);
+
+/* Among three results or more: whether most of the others agree, and not with this one. */
+bool fathom_diff_odd(const struct fathom_diff *diff, size_t index, size_t result);
+
+/* The differences as FATHOM_TABLE or FATHOM_JSON, which the caller frees. */
+char *fathom_diff_text(const struct fathom_diff *diff, enum fathom_format format,
+                       const struct fathom_look *look, struct fathom_error *err);
+void fathom_diff_free(struct fathom_diff *diff);
+
 /* Makes text from outside safe to show: control characters and what is not ASCII become \xNN.
    Cuts what does not fit; returns out. space is at least 8. */
 char *fathom_printable(const char *text, char *out, size_t space);

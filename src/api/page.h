@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "fathom.h"
+#include "report/report.h"
 
 struct fm_page {
     FILE *out;
@@ -23,5 +24,8 @@ bool fm_page_open(struct fm_page *page);
 /* The text, or NULL with err filled when drawing it failed or memory ran out. */
 char *fm_page_close(struct fm_page *page, bool drawn, const struct fm_error *inner,
                     struct fathom_error *err);
+
+/* A look as the rooms inside know it; NULL is plain. */
+struct fm_look fm_api_look(const struct fathom_look *look);
 
 #endif

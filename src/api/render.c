@@ -9,7 +9,7 @@
 #include "report/report.h"
 #include "survey/survey.h"
 
-static struct fm_look inner_look(const struct fathom_look *look)
+struct fm_look fm_api_look(const struct fathom_look *look)
 {
     struct fm_look inner = {.width = 80};
     if (!look)
@@ -41,7 +41,7 @@ static char *json_text(struct fathom_result *const *results, size_t count, struc
 char *fathom_text(struct fathom_result *const *results, size_t count, enum fathom_format format,
                   const struct fathom_look *look, struct fathom_error *err)
 {
-    const struct fm_look inner = inner_look(look);
+    const struct fm_look inner = fm_api_look(look);
     struct fm_error failure = {0};
     struct fm_page page;
     bool drawn = true;
@@ -67,7 +67,7 @@ char *fathom_text(struct fathom_result *const *results, size_t count, enum fatho
 char *fathom_curve_text(const struct fathom_curve *curve, enum fathom_format format,
                         const struct fathom_look *look, struct fathom_error *err)
 {
-    const struct fm_look inner = inner_look(look);
+    const struct fm_look inner = fm_api_look(look);
     struct fm_error failure = {0};
     struct fm_page page;
     bool drawn = true;
@@ -88,7 +88,7 @@ static char *list_text(const char *const *headings, size_t columns, const char *
                        size_t wrapped, const char *below, const struct fathom_look *look,
                        struct fathom_error *err)
 {
-    const struct fm_look inner = inner_look(look);
+    const struct fm_look inner = fm_api_look(look);
     struct fm_error failure = {0};
     struct fm_page page;
 

@@ -10,6 +10,7 @@
 enum fm_exit {
     FM_EXIT_ANSWERED = 0,
     FM_EXIT_NOTHING = 1, /* measured, but nothing was determined */
+    FM_EXIT_DIFFERS = 1, /* results that were compared differ */
     FM_EXIT_USAGE = 2,   /* bad usage, bad input, or output that could not be written */
     FM_EXIT_LACKING = 3, /* the machine lacks what was asked for */
     FM_EXIT_INTERRUPTED = 130
@@ -55,7 +56,7 @@ extern const struct fm_command fm_commands[];
 #define FM_ANY_NUMBER ((size_t)-1)
 
 /* The options of survey and curve, and those of each other command that has any. */
-extern const struct fm_option fm_survey_options[], fm_export_options[];
+extern const struct fm_option fm_survey_options[], fm_export_options[], fm_diff_options[];
 
 /* What most options do: keep their value's text, or raise a flag, in a member of the request. */
 int fm_keep_text(struct fm_request *request, const struct fm_option *option, const char *value);
@@ -68,6 +69,7 @@ int fm_run_curve(struct fm_request *request);
 int fm_run_probes(struct fm_request *request);
 int fm_run_machines(struct fm_request *request);
 int fm_run_export(struct fm_request *request);
+int fm_run_diff(struct fm_request *request);
 
 /* Reads the arguments after the program's name into the request. An exit code; complains itself. */
 int fm_parse_arguments(struct fm_request *request, int count, char **arguments);
@@ -82,6 +84,9 @@ int fm_print_help(const struct fm_command *command); /* NULL: of the program */
 /* Writes a line "fathom: …" to standard error, made safe to show, and returns the code. */
 int fm_complain(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int fm_complain_error(const struct fathom_error *err);
+
+/* The format that --format or the suffix of -o names; an exit code, complains itself. */
+int fm_choose_format(const struct fm_request *request, enum fathom_format *format);
 
 /* Prints to standard output or into the file; an exit code. */
 int fm_deliver(const char *text, const char *file);

@@ -54,6 +54,16 @@ const struct fm_command fm_commands[] = {
          "  fathom export here.json --to hwloc-xml -o here.xml && lstopo -i here.xml\n"
          "  valgrind --tool=cachegrind $(fathom export here.json --to cachegrind) ./solver\n",
      .run = fm_run_export},
+    {.name = "diff",
+     .operands = "A.json B.json...",
+     .operand_count = 2,
+     .operands_most = FM_ANY_NUMBER,
+     .summary = "Shows what differs between results beyond their intervals.",
+     .options = fm_diff_options,
+     .examples = "  fathom diff before.json after.json\n"
+                 "  fathom diff node1.json node2.json node3.json\n"
+                 "  fathom diff a.json b.json --format json | jq '.differences[].property'\n",
+     .run = fm_run_diff},
     {.name = NULL},
 };
 

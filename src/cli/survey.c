@@ -52,7 +52,7 @@ static int format_named(const char *name, const char *option, enum fathom_format
                        option, name);
 }
 
-static int choose_format(const struct fm_request *request, enum fathom_format *format)
+int fm_choose_format(const struct fm_request *request, enum fathom_format *format)
 {
     *format = FATHOM_TABLE;
     if (request->format)
@@ -219,7 +219,7 @@ static int prepare(const struct fm_request *request, struct work *work)
 {
     int code = check_request(request);
     if (code == FM_EXIT_ANSWERED)
-        code = choose_format(request, &work->format);
+        code = fm_choose_format(request, &work->format);
     if (code == FM_EXIT_ANSWERED)
         code = open_machines(request, work);
     if (code == FM_EXIT_ANSWERED)
