@@ -134,7 +134,8 @@ static void legend(FILE *out, const struct fm_diff *diff, const struct fm_look *
 static void conclusion(FILE *out, const struct fm_diff *diff)
 {
     if (diff->count)
-        fprintf(out, "\n%zu of %zu properties differ", diff->count, diff->compared);
+        fprintf(out, "\n%zu of %zu properties differ%s", diff->count, diff->compared,
+                diff->count == 1 ? "s" : "");
     else
         fprintf(out, "none of %zu properties differs beyond its interval", diff->compared);
     if (diff->missing)
