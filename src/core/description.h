@@ -37,6 +37,7 @@ enum fm_prefetch {
 #define FM_DESCRIBED_TLBS   8
 #define FM_PAGE_SIZES       4
 #define FM_NAME_TEXT        24
+#define FM_PARTS_MOST       64 /* separately filled parts of a line */
 
 struct fm_cache_description {
     char name[FM_NAME_TEXT];
@@ -51,6 +52,10 @@ struct fm_cache_description {
     enum fm_write_policy write_policy;
     bool write_allocate;
     enum fm_inclusion inclusion;
+    double store_latency;      /* cycles of a write that ends here; 0: as many as the latency */
+    uint32_t sector;           /* bytes that one miss brings; 0: the line */
+    uint32_t streaming_stores; /* whole lines stored in a row after which stores no longer
+                                  allocate; 0: they always do */
 };
 
 struct fm_tlb_description {

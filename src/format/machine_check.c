@@ -71,6 +71,26 @@ static bool check_policy(struct fm_yaml *yaml, const char *list, size_t i,
     return true;
 }
 
+/* What one miss brings in, by itself. */
+static bool check_sector(struct fm_yaml *yaml, size_t i, const struct fm_cache_description *cache,
+                         uint64_t page)
+{
+    char text[FM_SIZE_TEXT];
+    if (!cache->sector)
+        return true;
+    if (!check_power(yaml, "caches", i, "sector", cache->sector))
+        return false;
+    if (cache->sector > page)
+        return fm_yaml_fail(yaml, "caches", i, "sector",
+                            "%u is above the page of %s; use at most %s", cache->sector,
+                            fm_format_size(page, text), text);
+    if (cache->line / cache->sector > FM_PARTS_MOST)
+        return fm_yaml_fail(yaml, "caches", i, "sector",
+                            "%u makes more than %d parts of a line; use at least %u", cache->sector,
+                            FM_PARTS_MOST, cache->line / FM_PARTS_MOST);
+    return true;
+}
+
 /* One cache by itself. */
 static bool check_cache(struct fm_yaml *yaml, size_t i, struct fm_cache_description *cache,
                         uint64_t page)
@@ -93,7 +113,8 @@ static bool check_cache(struct fm_yaml *yaml, size_t i, struct fm_cache_descript
                             "is too large to simulate; use at most %s",
                             fm_format_size(LINES_MOST * cache->line, text));
     return check_ways(yaml, "caches", i, lines, "lines of this cache", &cache->ways) &&
-           check_policy(yaml, "caches", i, cache->replacement, cache->ways);
+           check_policy(yaml, "caches", i, cache->replacement, cache->ways) &&
+           check_sector(yaml, i, cache, page);
 }
 
 static bool same_path(enum fm_holds a, enum fm_holds b)
@@ -124,6 +145,19 @@ static bool check_pair(struct fm_yaml *yaml, size_t i, const struct fm_cache_des
         return fm_yaml_fail(yaml, "caches", i, "line",
                             "an exclusive cache swaps whole lines with %s; use %u", inner->name,
                             inner->line);
+    const uint32_t part =
+        inner->sector && inner->sector < inner->line ? inner->sector : inner->line;
+    if (outer->sector && outer->sector < outer->line && outer->sector < part)
+        return fm_yaml_fail(yaml, "caches", i, "sector",
+                            "%u is below the %u that %s asks for; use at least %u", outer->sector,
+                            part, inner->name, part);
+    const bool moves_whole =
+        (!outer->sector || outer->sector == outer->line) && part == inner->line;
+    if (outer->inclusion == FM_INCLUSION_EXCLUSIVE && !moves_whole)
+        return fm_yaml_fail(yaml, "caches", i, outer->sector ? "sector" : "inclusion",
+                            "an exclusive cache swaps whole lines with %s one by one; leave out "
+                            "the sectors of both",
+                            inner->name);
     if (outer->capacity < inner->capacity)
         return fm_yaml_fail(yaml, "caches", i, "capacity",
                             "is below that of %s, which it serves; use at least %s", inner->name,

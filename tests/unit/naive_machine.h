@@ -16,6 +16,7 @@ struct naive_line {
     uint64_t virtual, physical; /* line numbers; of a TLB: the page */
     uint64_t stamp;             /* last use (LRU) or coming in (FIFO) */
     unsigned prediction;
+    uint64_t parts; /* by number, of a line that is filled in parts */
 };
 
 struct naive_cache {
@@ -49,6 +50,8 @@ struct naive {
     const uint32_t *frames;
     struct naive_page streams[16], regions[32];
     uint64_t time;
+    uint64_t run_from, run_to; /* bytes stored without a gap */
+    double cycles;             /* those of the caches and memory */
     struct fm_counts counts;
 };
 
@@ -137,6 +140,25 @@ static struct naive_line *naive_find(const struct naive_cache *cache, struct nai
         if (set[way].valid && set[way].physical == at.physical / cache->is->line)
             return &set[way];
     return NULL;
+}
+
+static uint64_t naive_part(const struct naive_cache *cache, struct naive_at at)
+{
+    return at.physical % cache->is->line / cache->is->sector;
+}
+
+static bool naive_in_parts(const struct naive_cache *cache)
+{
+    return cache->is->sector && cache->is->sector < cache->is->line;
+}
+
+/* The line, if what the address asks for of it is there. */
+static struct naive_line *naive_hold(const struct naive_cache *cache, struct naive_at at)
+{
+    struct naive_line *line = naive_find(cache, at);
+    if (line && naive_in_parts(cache) && !(line->parts >> naive_part(cache, at) & 1))
+        return NULL;
+    return line;
 }
 
 /* The tree over the ways low..high-1, its root being node: point away from way. */
@@ -238,15 +260,20 @@ static void naive_remove(struct naive_line *line)
 
 /* --- between the caches --- */
 
-static void naive_write(struct naive *naive, unsigned level, struct naive_at at)
+/* Writes from `level` on; free of cost if it ends at that level and `arrived` there anyway. */
+static void naive_write(struct naive *naive, unsigned level, struct naive_at at, bool arrived)
 {
-    for (; level < naive->cache_count; level++) {
-        struct naive_line *line = naive_find(&naive->caches[level], at);
-        if (line && naive->caches[level].is->write_policy == FM_WRITE_BACK) {
+    for (unsigned i = level; i < naive->cache_count; i++) {
+        const struct fm_cache_description *is = naive->caches[i].is;
+        struct naive_line *line = naive_hold(&naive->caches[i], at);
+        if (line && is->write_policy == FM_WRITE_BACK) {
             line->dirty = true;
+            if (i > level || !arrived)
+                naive->cycles += is->store_latency > 0 ? is->store_latency : is->latency;
             return;
         }
     }
+    naive->cycles += naive->is->memory_latency;
 }
 
 static void naive_expel(struct naive *naive, unsigned level, struct naive_at line, bool *dirty)
@@ -278,7 +305,7 @@ static void naive_leave(struct naive *naive, unsigned level, struct naive_line *
     naive->counts.writebacks += dirty;
     if (!evicted || level + 1 == naive->cache_count || !cache[1].exclusive) {
         if (dirty)
-            naive_write(naive, level + 1, at);
+            naive_write(naive, level + 1, at, false);
         return;
     }
     struct naive_line *there = naive_find(&cache[1], at);
@@ -288,13 +315,19 @@ static void naive_leave(struct naive *naive, unsigned level, struct naive_line *
     }
     naive_used(naive, &cache[1], there, false);
     if (dirty)
-        naive_write(naive, level + 1, at);
+        naive_write(naive, level + 1, at, true);
 }
 
 static void naive_insert(struct naive *naive, unsigned level, struct naive_at at, bool dirty)
 {
     struct naive_cache *cache = &naive->caches[level];
     const uint64_t set = naive_set(cache, at);
+    struct naive_line *there = naive_find(cache, at);
+    if (there) {
+        there->parts |= (uint64_t)1 << naive_part(cache, at);
+        naive_used(naive, cache, there, false);
+        return;
+    }
     const uint32_t way = naive_victim(cache, set);
     struct naive_line *line = &cache->lines[set * cache->is->ways + way];
     if (line->valid)
@@ -302,14 +335,27 @@ static void naive_insert(struct naive *naive, unsigned level, struct naive_at at
     *line = (struct naive_line){.valid = true,
                                 .virtual = at.virtual / cache->is->line,
                                 .physical = at.physical / cache->is->line};
+    if (naive_in_parts(cache))
+        line->parts = (uint64_t)1 << naive_part(cache, at);
     naive_used(naive, cache, line, true);
     if (dirty)
-        naive_write(naive, level, at);
+        naive_write(naive, level, at, true);
 }
 
-static bool naive_takes(const struct naive_cache *cache, bool store)
+/* Whole lines of this cache that the stores before the one at `run_to - 1 word` have covered. */
+static bool naive_streams(const struct naive *naive, const struct naive_cache *cache)
 {
-    return !cache->exclusive && (cache->is->write_allocate || !store);
+    const uint64_t size = cache->is->line;
+    uint64_t whole = 0;
+    for (uint64_t line = 0; (line + 1) * size <= naive->run_to - FM_WORD; line++)
+        whole += line * size >= naive->run_from;
+    return cache->is->streaming_stores && whole >= cache->is->streaming_stores;
+}
+
+static bool naive_takes(const struct naive *naive, const struct naive_cache *cache, bool store)
+{
+    return !cache->exclusive &&
+           (!store || (cache->is->write_allocate && !naive_streams(naive, cache)));
 }
 
 /* Looks from level `first` on, fills from `first` on; returns the level that had it. */
@@ -317,13 +363,13 @@ static unsigned naive_fetch(struct naive *naive, struct naive_at at, unsigned fi
 {
     unsigned served = first;
     struct naive_line *line = NULL;
-    while (served < naive->cache_count && !(line = naive_find(&naive->caches[served], at)))
+    while (served < naive->cache_count && !(line = naive_hold(&naive->caches[served], at)))
         served++;
     if (line)
         naive_used(naive, &naive->caches[served], line, false);
     bool dirty = false;
     int taker = (int)served - 1;
-    while (taker >= (int)first && !naive_takes(&naive->caches[taker], store))
+    while (taker >= (int)first && !naive_takes(naive, &naive->caches[taker], store))
         taker--;
     if (line && naive->caches[served].exclusive && taker >= (int)first &&
         naive->caches[taker].is->line == naive->caches[served].is->line) {
@@ -331,12 +377,12 @@ static unsigned naive_fetch(struct naive *naive, struct naive_at at, unsigned fi
         naive_remove(line);
         if (dirty && naive->caches[taker].is->write_policy == FM_WRITE_THROUGH) {
             naive->counts.writebacks++;
-            naive_write(naive, served + 1, at);
+            naive_write(naive, served + 1, at, false);
             dirty = false;
         }
     }
     for (int i = (int)served - 1; i >= (int)first; i--)
-        if (naive_takes(&naive->caches[i], store)) {
+        if (naive_takes(naive, &naive->caches[i], store)) {
             naive_insert(naive, (unsigned)i, at, dirty);
             dirty = false;
         }
@@ -347,7 +393,7 @@ static unsigned naive_fetch(struct naive *naive, struct naive_at at, unsigned fi
 
 static bool naive_bring(struct naive *naive, struct naive_at at, unsigned level)
 {
-    if (naive_find(&naive->caches[level], at))
+    if (naive_hold(&naive->caches[level], at))
         return false;
     naive->counts.prefetches++;
     return naive_fetch(naive, at, level, false) == naive->cache_count;
@@ -457,6 +503,23 @@ static void naive_translate(struct naive *naive, uint64_t page)
     naive->counts.walks += walk;
 }
 
+/* The rest of the sectors of a demanded line, from the outermost level that missed it inward. */
+static void naive_sectors(struct naive *naive, struct naive_at at, unsigned served, bool store)
+{
+    for (int level = (int)served - 1; level >= 0; level--) {
+        const struct naive_cache *cache = &naive->caches[level];
+        const uint64_t line = cache->is->line, sector = cache->is->sector;
+        if (sector <= line || !naive_takes(naive, cache, store))
+            continue;
+        for (uint64_t i = 0; i < sector; i += line) {
+            const uint64_t begin = at.physical / sector * sector + i;
+            const struct naive_at other = {at.virtual - at.physical + begin, begin};
+            if (begin / line != at.physical / line && !naive_find(cache, other))
+                naive_fetch(naive, other, (unsigned)level, false);
+        }
+    }
+}
+
 static void naive_refer(struct naive *naive, uint64_t address, enum fm_op op)
 {
     const uint64_t page = address / naive->page_size;
@@ -465,6 +528,7 @@ static void naive_refer(struct naive *naive, uint64_t address, enum fm_op op)
     naive->counts.references++;
     naive_translate(naive, page);
     if (op == FM_OP_FLUSH) {
+        naive->cycles += naive->caches[0].is->latency;
         for (unsigned i = 0; i < naive->cache_count; i++) {
             struct naive_line *line = naive_find(&naive->caches[i], at);
             if (line)
@@ -472,11 +536,23 @@ static void naive_refer(struct naive *naive, uint64_t address, enum fm_op op)
         }
         return;
     }
+    if (op == FM_OP_STORE) {
+        if (address != naive->run_to)
+            naive->run_from = address;
+        naive->run_to = address + FM_WORD;
+    }
     const unsigned served = naive_fetch(naive, at, 0, op == FM_OP_STORE);
-    for (unsigned i = 0; i < served; i++)
+    bool waits = op == FM_OP_LOAD;
+    for (unsigned i = 0; i < served; i++) {
         naive->counts.cache_miss[i]++;
+        waits |= naive_takes(naive, &naive->caches[i], op == FM_OP_STORE);
+    }
+    if (waits)
+        naive->cycles += served < naive->cache_count ? naive->caches[served].is->latency
+                                                     : naive->is->memory_latency;
+    naive_sectors(naive, at, served, op == FM_OP_STORE);
     if (op == FM_OP_STORE)
-        naive_write(naive, 0, at);
+        naive_write(naive, 0, at, false);
     if (served == naive->cache_count)
         naive_bring_pair(naive, at);
     if (served > 0 && naive->is->prefetch & FM_PREFETCH_NEXT_LINE)

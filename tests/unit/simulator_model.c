@@ -46,6 +46,10 @@ static void draw_cache(struct fm_rng *rng, struct fm_cache_description *cache, u
         .write_allocate = below(rng, 4) != 0,
         .inclusion = (enum fm_inclusion)below(rng, 3),
     };
+    if (below(rng, 3) == 0)
+        cache->store_latency = 1 + (double)below(rng, 9);
+    if (below(rng, 3) == 0)
+        cache->streaming_stores = 1 + (uint32_t)below(rng, 4);
     if (cache->replacement == FM_REPLACE_TREE_PLRU)
         cache->ways = (uint32_t)1 << below(rng, 8);
     const uint64_t sets = below(rng, 2) ? 1 + below(rng, 90) : (uint64_t)1 << below(rng, 7);
@@ -64,6 +68,23 @@ static void draw_tlb(struct fm_rng *rng, struct fm_tlb_description *tlb, unsigne
         tlb->page_sizes[tlb->page_size_count++] = 4 * page_size;
 }
 
+/* Sectors of half a line to four lines, where no exclusive level forbids it. */
+static void draw_sectors(struct fm_rng *rng, struct fm_description *machine)
+{
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        struct fm_cache_description *cache = &machine->caches[i];
+        const bool feeds =
+            i + 1 < machine->cache_count && cache[1].inclusion == FM_INCLUSION_EXCLUSIVE;
+        if (below(rng, 4) || cache->inclusion == FM_INCLUSION_EXCLUSIVE)
+            continue;
+        const uint32_t sector = cache->line / 2 << below(rng, 4);
+        const bool part = sector < cache->line;
+        if (sector <= machine->page_size &&
+            !(part && (feeds || (i > 0 && cache[-1].line > sector))))
+            cache->sector = sector;
+    }
+}
+
 static void draw_machine(struct fm_rng *rng, struct fm_description *machine)
 {
     *machine = (struct fm_description){.clock_mhz = 1000,
@@ -79,6 +100,7 @@ static void draw_machine(struct fm_rng *rng, struct fm_description *machine)
             line *= 2;
         draw_cache(rng, &machine->caches[machine->cache_count++], level, line);
     }
+    draw_sectors(rng, machine);
     /* An instruction cache that must not matter. */
     draw_cache(rng, &machine->caches[machine->cache_count], 1, 16);
     machine->caches[machine->cache_count++].holds = FM_HOLDS_INSTRUCTIONS;
@@ -131,13 +153,7 @@ static double naive_cycles(const struct naive *naive)
 {
     const struct fm_counts *counts = &naive->counts;
     uint64_t came = counts->references;
-    double cycles = 0;
-    for (unsigned i = 0; i < naive->cache_count; i++) {
-        cycles += (double)(came - counts->cache_miss[i]) * naive->caches[i].is->latency;
-        came = counts->cache_miss[i];
-    }
-    cycles += (double)came * naive->is->memory_latency;
-    came = counts->references;
+    double cycles = naive->cycles;
     for (unsigned i = 0; i < naive->tlb_count; i++) {
         const uint64_t missed = counts->tlb_miss[naive->tlbs[i].is->level - 1];
         cycles += (double)(came - missed) * naive->tlbs[i].is->latency;
@@ -184,6 +200,8 @@ static void run_both(struct fm_rng *rng, struct fm_walker *walker, struct naive 
     fm_walk(walker, &string, phase, 0);
     fm_walker_count(walker, phase->references, &counts);
     naive->counts = (struct fm_counts){0};
+    naive->cycles = 0;
+    naive->run_to = UINT64_MAX;
     for (uint64_t i = 0; i < phase->references; i++)
         naive_refer(naive, (uint64_t)word[i % ROUND_SIZE] * FM_WORD, phase->op);
     assert_same_counts(&counts, &naive->counts, seed);

@@ -13,7 +13,14 @@ bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *de
         .exclusive = description->inclusion == FM_INCLUSION_EXCLUSIVE,
         .write_back = description->write_policy == FM_WRITE_BACK,
         .write_allocate = description->write_allocate,
+        .streaming = description->streaming_stores,
+        .sector = description->sector > description->line ? description->sector : 0,
     };
+    cache->store_latency =
+        description->store_latency > 0 ? description->store_latency : description->latency;
+    cache->in_parts = description->sector && description->sector < description->line;
+    cache->part_shift =
+        cache->in_parts ? (uint32_t)__builtin_ctz(description->sector) : cache->shift;
     if (!fm_tags_open(&cache->tags, description->capacity / description->line, description->ways,
                       description->replacement, seed, err))
         return false;
@@ -21,7 +28,9 @@ bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *de
     cache->dirty = calloc(slots, sizeof *cache->dirty);
     cache->alias = calloc(slots, sizeof *cache->alias);
     cache->visits = calloc(cache->tags.sets, sizeof *cache->visits);
-    if (cache->dirty && cache->alias && cache->visits)
+    if (cache->in_parts)
+        cache->parts = calloc(slots, sizeof *cache->parts);
+    if (cache->dirty && cache->alias && cache->visits && (cache->parts || !cache->in_parts))
         return true;
     fm_cache_close(cache);
     return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to simulate the cache %s", description->name);
@@ -33,6 +42,7 @@ void fm_cache_close(struct fm_cache *cache)
     free(cache->dirty);
     free(cache->alias);
     free(cache->visits);
+    free(cache->parts);
     *cache = (struct fm_cache){0};
 }
 

@@ -5,7 +5,10 @@
  * index that set is moved on by a hash of the quotient, which is all the upper bits of the physical
  * address: lines at a fixed stride no longer meet in one set, but a run of as many lines as there
  * are sets, from a multiple of that on, still meets each set once, as it does with the XOR trees of
- * real processors. */
+ * real processors.
+ *
+ * A line may be filled in parts (sub-blocks): it then has one tag, and a bit for each part that is
+ * there. */
 #ifndef FM_MACHINE_SIMULATED_CACHE_H
 #define FM_MACHINE_SIMULATED_CACHE_H
 
@@ -30,6 +33,8 @@ struct fm_cache {
     bool exclusive;      /* filled by victims of the level inside alone */
     bool write_back;     /* otherwise writes pass through */
     bool write_allocate; /* a missed store brings the line in */
+    bool streamed;       /* … but just now it does not */
+    bool in_parts;       /* a line is filled in parts */
     bool tied;           /* what it evicts matters to another level even when clean */
     bool named;          /* and must be known by its virtual address too */
 
@@ -38,6 +43,12 @@ struct fm_cache {
     uint32_t *alias;      /* by slot, virtual line; kept where named, and tied or dirty */
     uint32_t *visits;     /* by set, of an inclusive cache: the last batch that came there */
     uint32_t visit;
+
+    double store_latency; /* cycles, of a write that ends here */
+    uint32_t streaming;   /* whole lines stored in a row that make stores stream; 0: none do */
+    uint32_t sector;      /* bytes that a demand miss brings, where more than a line; else 0 */
+    uint32_t part_shift;  /* log2 of a part of a line */
+    uint64_t *parts;      /* by slot: which parts are there; only where lines are in parts */
 };
 
 bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *description,
@@ -83,6 +94,25 @@ static inline uint32_t fm_cache_set(const struct fm_cache *cache, struct fm_addr
 static inline size_t fm_cache_find(const struct fm_cache *cache, struct fm_address at)
 {
     return fm_tags_find(&cache->tags, fm_cache_set(cache, at), fm_cache_tag(cache, at));
+}
+
+/* The part of its line that an address lies in, as a bit. */
+static inline uint64_t fm_cache_part(const struct fm_cache *cache, struct fm_address at)
+{
+    const uint32_t parts_shift = cache->shift - cache->part_shift;
+    return (uint64_t)1 << (at.physical >> cache->part_shift & (((uint64_t)1 << parts_shift) - 1));
+}
+
+/* Whether the part of the line that the address lies in is there. */
+static inline bool fm_cache_has(const struct fm_cache *cache, size_t slot, struct fm_address at)
+{
+    return FM_LIKELY(!cache->in_parts) || (cache->parts[slot] & fm_cache_part(cache, at));
+}
+
+static inline bool fm_cache_holds(const struct fm_cache *cache, struct fm_address at)
+{
+    const size_t slot = fm_cache_find(cache, at);
+    return slot != FM_NO_SLOT && fm_cache_has(cache, slot, at);
 }
 
 /* The first byte of the line in a slot that held `tag`. The virtual half holds only for a tied or

@@ -21,9 +21,39 @@ static bool power_of_two(uint64_t x)
     return x && (x & (x - 1)) == 0;
 }
 
-static bool possible(const struct fm_cache_description *cache, uint32_t inner_line,
-                     uint64_t page_size, struct fm_error *err)
+/* What one miss brings into a cache. */
+static uint32_t fill_of(const struct fm_cache_description *cache)
 {
+    return cache->sector ? cache->sector : cache->line;
+}
+
+/* `inner` is NULL for the first level. */
+static bool possible_sector(const struct fm_cache_description *cache,
+                            const struct fm_cache_description *inner, uint64_t page_size,
+                            struct fm_error *err)
+{
+    const uint32_t sector = fill_of(cache);
+    if (!power_of_two(sector) || sector < FM_WORD || sector > page_size ||
+        cache->line / sector > FM_PARTS_MOST)
+        return fm_fail(err, FM_ERR_USAGE, "cache %s: sector %u is impossible", cache->name, sector);
+    if (!inner)
+        return true;
+    if (sector < cache->line &&
+        sector < (fill_of(inner) < inner->line ? fill_of(inner) : inner->line))
+        return fm_fail(err, FM_ERR_USAGE, "cache %s: sector %u is less than what %s asks for",
+                       cache->name, sector, inner->name);
+    if (cache->inclusion == FM_INCLUSION_EXCLUSIVE &&
+        (sector != cache->line || fill_of(inner) < inner->line))
+        return fm_fail(err, FM_ERR_USAGE,
+                       "cache %s: an exclusive cache takes whole lines, one by one", cache->name);
+    return true;
+}
+
+static bool possible(const struct fm_cache_description *cache,
+                     const struct fm_cache_description *inner, uint64_t page_size,
+                     struct fm_error *err)
+{
+    const uint32_t inner_line = inner ? inner->line : FM_WORD;
     if (!power_of_two(cache->line) || cache->line < FM_WORD || cache->line > page_size)
         return fm_fail(err, FM_ERR_USAGE, "cache %s: line %u is no power of two from %u to a page",
                        cache->name, cache->line, FM_WORD);
@@ -40,7 +70,7 @@ static bool possible(const struct fm_cache_description *cache, uint32_t inner_li
     if (fm_policy_of(cache->replacement).power_of_two && !power_of_two(cache->ways))
         return fm_fail(err, FM_ERR_USAGE, "cache %s: %s needs a power of two of ways", cache->name,
                        fm_replacement_word(cache->replacement, word));
-    return true;
+    return possible_sector(cache, inner, page_size, err);
 }
 
 static uint64_t smallest_page(const struct fm_description *description)
@@ -63,6 +93,7 @@ static void tie(struct fm_hierarchy *hierarchy, uint64_t page)
         cache->tied = cache->inclusive || feeds;
         hierarchy->inclusive |= cache->inclusive && i > 0;
         hierarchy->exclusive |= cache->exclusive;
+        hierarchy->sectored |= cache->sector || cache->in_parts;
         /* An index inside the page is the same in both addresses. */
         if (page % ((uint64_t)cache->tags.sets << cache->shift) == 0 &&
             cache->index == FM_INDEX_VIRTUAL)
@@ -77,7 +108,7 @@ bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_descripti
                        uint64_t seed, struct fm_error *err)
 {
     *hierarchy = (struct fm_hierarchy){0};
-    uint32_t inner_line = FM_WORD;
+    const struct fm_cache_description *inner = NULL;
     for (unsigned level = 1; level <= FM_CACHE_LEVELS; level++) {
         bool twice;
         const struct fm_cache_description *cache = described(description, level, &twice);
@@ -85,10 +116,10 @@ bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_descripti
             return fm_fail(err, FM_ERR_USAGE, "two data caches at level %u", level);
         if (!cache)
             break;
-        if (!possible(cache, inner_line, description->page_size, err) ||
+        if (!possible(cache, inner, description->page_size, err) ||
             !fm_cache_open(&hierarchy->caches[level - 1], cache, fm_mix64(seed + level), err))
             return false;
-        inner_line = cache->line;
+        inner = cache;
         hierarchy->count = level;
     }
     if (hierarchy->count == 0)
@@ -104,21 +135,34 @@ void fm_hierarchy_close(struct fm_hierarchy *hierarchy)
 }
 
 /* The first write-back level from `level` on that holds the line keeps the data; else memory. */
-static void write_from(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
+static unsigned keep(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
 {
     for (; level < hierarchy->count; level++) {
         struct fm_cache *cache = &hierarchy->caches[level];
         const size_t slot = cache->write_back ? fm_cache_find(cache, at) : FM_NO_SLOT;
-        if (slot != FM_NO_SLOT) {
+        if (slot != FM_NO_SLOT && fm_cache_has(cache, slot, at)) {
             fm_cache_soil(cache, slot, at);
-            return;
+            break;
         }
     }
+    return level;
+}
+
+static void write_from(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
+{
+    hierarchy->taken[keep(hierarchy, level, at)]++;
 }
 
 void fm_hierarchy_write(struct fm_hierarchy *hierarchy, struct fm_address at)
 {
     write_from(hierarchy, 0, at);
+}
+
+/* A dirty line came into a level, where the move itself was no write. */
+static void arrive_dirty(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
+{
+    const unsigned end = keep(hierarchy, level, at);
+    hierarchy->taken[end] += end != level;
 }
 
 static void write_back(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
@@ -160,10 +204,11 @@ static bool part_with(struct fm_hierarchy *hierarchy, unsigned level, size_t slo
 
 /* Whether the line is in the set; if it is, it has been used. */
 static inline __attribute__((always_inline)) bool use(struct fm_cache *cache, uint32_t set,
-                                                      uint32_t tag)
+                                                      struct fm_address at)
 {
+    const uint32_t tag = fm_cache_tag(cache, at);
     const size_t slot = fm_tags_find(&cache->tags, set, tag);
-    if (slot == FM_NO_SLOT)
+    if (slot == FM_NO_SLOT || !fm_cache_has(cache, slot, at))
         return false;
     fm_tags_hit(&cache->tags, set, slot);
     return true;
@@ -171,20 +216,36 @@ static inline __attribute__((always_inline)) bool use(struct fm_cache *cache, ui
 
 static void evict(struct fm_hierarchy *hierarchy, unsigned level, size_t slot, uint32_t tag);
 
+/* Fills one more part of a line; whether the line was there. */
+static __attribute__((noinline)) bool add_part(struct fm_cache *cache, uint32_t set,
+                                               struct fm_address at)
+{
+    const size_t slot = fm_tags_find(&cache->tags, set, fm_cache_tag(cache, at));
+    if (slot == FM_NO_SLOT)
+        return false;
+    cache->parts[slot] |= fm_cache_part(cache, at);
+    fm_tags_hit(&cache->tags, set, slot);
+    return true;
+}
+
 /* Puts a line into a set of a level that does not hold it. */
 static inline void insert(struct fm_hierarchy *hierarchy, unsigned level, uint32_t set,
                           struct fm_address at, bool dirty)
 {
     struct fm_cache *cache = &hierarchy->caches[level];
     uint32_t old;
+    if (!FM_LIKELY(!cache->in_parts) && add_part(cache, set, at))
+        return;
     const size_t slot = fm_tags_replace(&cache->tags, set, fm_cache_tag(cache, at), &old);
     if (!FM_LIKELY(!cache->tied && !cache->dirty_count)) {
         if (old != FM_EMPTY)
             evict(hierarchy, level, slot, old);
         fm_cache_name(cache, slot, at);
     }
+    if (!FM_LIKELY(!cache->in_parts))
+        cache->parts[slot] = fm_cache_part(cache, at);
     if (dirty)
-        write_from(hierarchy, level, at);
+        arrive_dirty(hierarchy, level, at);
 }
 
 /* A victim of the level inside comes into an exclusive level. */
@@ -194,10 +255,10 @@ static void take_in(struct fm_hierarchy *hierarchy, unsigned level, struct fm_ad
     struct fm_cache *cache = &hierarchy->caches[level];
     const uint32_t set = fm_cache_set(cache, at);
     hierarchy->writebacks += dirty;
-    if (!use(cache, set, fm_cache_tag(cache, at)))
+    if (!use(cache, set, at))
         insert(hierarchy, level, set, at, dirty);
     else if (dirty)
-        write_from(hierarchy, level, at);
+        arrive_dirty(hierarchy, level, at);
 }
 
 /* Another tag stands in the slot already; sees to the line that was there. */
@@ -223,7 +284,15 @@ static void lose(struct fm_hierarchy *hierarchy, unsigned level, size_t slot)
 /* Whether a miss brings the line into this level. */
 static bool fills(const struct fm_cache *cache, bool store)
 {
-    return !cache->exclusive && (cache->write_allocate || !store);
+    return !cache->exclusive && (!store || (cache->write_allocate && !cache->streamed));
+}
+
+bool fm_hierarchy_allocates(const struct fm_hierarchy *hierarchy, unsigned served)
+{
+    for (unsigned i = 0; i < served; i++)
+        if (fills(&hierarchy->caches[i], true))
+            return true;
+    return false;
 }
 
 /* Takes the line out of the exclusive level that served it, unless a part of it must stay or
@@ -252,7 +321,7 @@ unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at
     struct fm_cache *const end = &hierarchy->caches[hierarchy->count];
     struct fm_cache *cache = &hierarchy->caches[search];
     sets += search;
-    while (cache < end && !use(cache, *sets, fm_cache_tag(cache, at))) {
+    while (cache < end && !use(cache, *sets, at)) {
         cache++;
         sets++;
     }
@@ -270,6 +339,32 @@ unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at
         dirty = false;
     }
     return served;
+}
+
+/* Brings the line into the levels from `level` on that lack it, where `level` does. */
+static void bring(struct fm_hierarchy *hierarchy, struct fm_address at, unsigned level)
+{
+    uint32_t sets[FM_CACHE_LEVELS];
+    for (unsigned i = level; i < hierarchy->count; i++)
+        sets[i] = fm_cache_set(&hierarchy->caches[i], at);
+    if (fm_cache_find(&hierarchy->caches[level], at) == FM_NO_SLOT)
+        fm_hierarchy_fetch(hierarchy, at, sets, level + 1, level, false);
+}
+
+void fm_hierarchy_bring_sectors(struct fm_hierarchy *hierarchy, struct fm_address at,
+                                unsigned served, bool store)
+{
+    for (unsigned level = served; level-- > 0;) {
+        const struct fm_cache *cache = &hierarchy->caches[level];
+        if (!cache->sector || !fills(cache, store))
+            continue;
+        const uint64_t within = at.physical & (cache->sector - 1);
+        for (uint64_t i = 0; i < cache->sector; i += (uint64_t)1 << cache->shift)
+            if (i >> cache->shift != within >> cache->shift)
+                bring(hierarchy,
+                      (struct fm_address){at.virtual - within + i, at.physical - within + i},
+                      level);
+    }
 }
 
 void fm_hierarchy_flush(struct fm_hierarchy *hierarchy, struct fm_address at)

@@ -11,6 +11,14 @@
  *   write: it goes outward through the levels that hold the line until a write-back level keeps
  *   it and is dirty. A write changes no replacement order and brings nothing in.
  * - A dirty line that leaves a level is one write-back, and is written outward in the same way.
+ *   One that moves into an exclusive level is kept there: it would have moved anyway.
+ * - A write takes as long as a store takes at the level where it ends, memory included. A store
+ *   waits for its line only where it brings the line in.
+ * - A level whose stores stream does not allocate while whole lines are stored one after another,
+ *   as soon as there are enough of them in a row.
+ * - A line that is filled in parts is there in the parts that were asked for. A sector of several
+ *   lines comes as a whole when one of them is demanded and not there: the others come after it
+ *   into this level and those outside that lack them.
  * - A lost line (flushed, or polluted away) leaves like an evicted one, but moves into no other
  *   level. */
 #ifndef FM_MACHINE_SIMULATED_HIERARCHY_H
@@ -29,7 +37,9 @@ struct fm_hierarchy {
     unsigned count;
     bool inclusive; /* some level beyond the first is */
     bool exclusive;
+    bool sectored; /* some level brings more or less than a line */
     uint64_t writebacks;
+    uint64_t taken[FM_CACHE_LEVELS + 1]; /* writes by the level where they end; the last: memory */
 };
 
 /* Takes the description's data caches in order of level. Errors where they make no hierarchy;
@@ -45,8 +55,8 @@ void fm_hierarchy_close(struct fm_hierarchy *hierarchy);
 unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at,
                             const uint32_t *sets, unsigned search, unsigned fill, bool store);
 
-/* Whether at present lines come only from outside and nothing has to be written back: no level is
-   exclusive, and nothing is dirty. */
+/* Whether at present lines come only from outside, one at a time and whole, and nothing has to be
+   written back: no level is exclusive or has sectors, and nothing is dirty. */
 bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy);
 
 /* Of a layered hierarchy: how many of these loads, counted from the first, surely make no level
@@ -54,6 +64,13 @@ bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy);
    goes on to the next, without a change to what happens. */
 unsigned fm_hierarchy_independent(struct fm_hierarchy *hierarchy,
                                   const struct fm_address *addresses, unsigned count);
+
+/* Whether a store that this level served brings its line into a level inside. */
+bool fm_hierarchy_allocates(const struct fm_hierarchy *hierarchy, unsigned served);
+
+/* Brings what else of its sectors a demanded line brings that this level served. */
+void fm_hierarchy_bring_sectors(struct fm_hierarchy *hierarchy, struct fm_address at,
+                                unsigned served, bool store);
 
 /* The second half of a store. */
 void fm_hierarchy_write(struct fm_hierarchy *hierarchy, struct fm_address at);

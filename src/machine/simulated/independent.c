@@ -73,7 +73,7 @@ bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy)
     bool dirty = false;
     for (unsigned i = 0; i < hierarchy->count; i++)
         dirty |= hierarchy->caches[i].dirty_count != 0;
-    return !dirty && !hierarchy->exclusive;
+    return !dirty && !hierarchy->exclusive && !hierarchy->sectored;
 }
 
 unsigned fm_hierarchy_independent(struct fm_hierarchy *hierarchy,

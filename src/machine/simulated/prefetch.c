@@ -55,7 +55,7 @@ static size_t page_slot(const struct fm_prefetcher *prefetcher, struct fm_tags *
 static bool bring(struct fm_prefetcher *prefetcher, struct fm_address at, unsigned fill)
 {
     struct fm_hierarchy *hierarchy = prefetcher->hierarchy;
-    if (fm_cache_find(&hierarchy->caches[fill], at) != FM_NO_SLOT)
+    if (fm_cache_holds(&hierarchy->caches[fill], at))
         return false;
     uint32_t sets[FM_CACHE_LEVELS];
     for (unsigned level = fill; level < hierarchy->count; level++)

@@ -135,6 +135,22 @@ static void pass(struct fm_walker *walker, struct fm_address *batch, unsigned co
     walker->served[hierarchy->count] += count;
 }
 
+/* Levels whose stores stream look at how many whole lines the stores before this one have covered
+   without a gap. */
+static void follow_stores(struct fm_walker *walker, uint64_t at)
+{
+    if (at != walker->run_to)
+        walker->run_from = at;
+    walker->run_to = at + FM_WORD;
+    for (unsigned i = 0; i < walker->hierarchy.count; i++) {
+        struct fm_cache *cache = &walker->hierarchy.caches[i];
+        const uint64_t first =
+            (walker->run_from + ((uint64_t)1 << cache->shift) - 1) >> cache->shift;
+        const uint64_t line = at >> cache->shift;
+        cache->streamed = cache->streaming && line >= first + cache->streaming;
+    }
+}
+
 /* One reference, in a way that is right for every machine. */
 static void refer(struct fm_walker *walker, struct fm_address at, bool store)
 {
@@ -142,10 +158,16 @@ static void refer(struct fm_walker *walker, struct fm_address at, bool store)
     uint32_t sets[FM_CACHE_LEVELS];
     for (unsigned level = 0; level < hierarchy->count; level++)
         sets[level] = fm_cache_set(&hierarchy->caches[level], at);
+    if (store)
+        follow_stores(walker, at.virtual);
     const unsigned served = fm_hierarchy_fetch(hierarchy, at, sets, 0, 0, store);
     walker->served[served]++;
-    if (store)
+    if (hierarchy->sectored)
+        fm_hierarchy_bring_sectors(hierarchy, at, served, store);
+    if (store) {
+        walker->passed[served] += !fm_hierarchy_allocates(hierarchy, served);
         fm_hierarchy_write(hierarchy, at);
+    }
     if (walker->prefetcher.kinds)
         fm_prefetcher_see(&walker->prefetcher, at, served);
 }
@@ -171,7 +193,8 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
         pass(walker, batch, count);
         return;
     }
-    const bool hits_first = !store && !(prefetch & FM_PREFETCH_STRIDE) && !walker->missing;
+    const bool hits_first = !store && !(prefetch & FM_PREFETCH_STRIDE) && !walker->missing &&
+                            !hierarchy->caches[0].in_parts;
     const uint64_t hits = walker->served[0];
     struct fm_batch lines;
     unsigned alone = 0;
@@ -216,7 +239,10 @@ static void reset_counters(struct fm_walker *walker)
     memset(walker->served, 0, sizeof walker->served);
     memset(walker->tlbs.missed, 0, sizeof walker->tlbs.missed);
     walker->cold_walks = 0;
+    memset(walker->passed, 0, sizeof walker->passed);
+    memset(walker->hierarchy.taken, 0, sizeof walker->hierarchy.taken);
     walker->hierarchy.writebacks = 0;
+    walker->run_to = UINT64_MAX;
     walker->prefetcher.prefetched = 0;
 }
 
@@ -247,9 +273,14 @@ size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
 double fm_walker_cycles(const struct fm_walker *walker, uint64_t references)
 {
     const unsigned levels = walker->hierarchy.count;
-    double sum = (double)walker->served[levels] * walker->memory_latency;
-    for (unsigned i = 0; i < levels; i++)
-        sum += (double)walker->served[i] * walker->hierarchy.caches[i].latency;
+    const uint64_t *taken = walker->hierarchy.taken;
+    const uint64_t far = walker->served[levels] - walker->passed[levels] + taken[levels];
+    double sum = (double)far * walker->memory_latency;
+    for (unsigned i = 0; i < levels; i++) {
+        const struct fm_cache *cache = &walker->hierarchy.caches[i];
+        sum += (double)(walker->served[i] - walker->passed[i]) * cache->latency +
+               (double)taken[i] * cache->store_latency;
+    }
     sum += (double)walker->cold_walks * walker->cold_extra;
     return sum + fm_tlbs_cycles(&walker->tlbs, references, walker->walk_latency);
 }

@@ -23,6 +23,8 @@ struct fm_walker {
     double cold_extra;   /* what a walk takes longer whose line of the table is not in cache … */
     uint64_t cold_walks; /* … and how many were */
     uint64_t served[FM_CACHE_LEVELS + 1]; /* by level; the one after the last is memory */
+    uint64_t passed[FM_CACHE_LEVELS + 1]; /* those of them that did not wait: stores */
+    uint64_t run_from, run_to;            /* bytes stored one word after the other */
 };
 
 /* Close it also after an error. */
