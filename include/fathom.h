@@ -195,7 +195,7 @@ struct fathom_warning fathom_warning_at(const struct fathom_result *result, size
 
 /* Rendering ------------------------------------------------------------------------------------ */
 
-enum fathom_format { FATHOM_TABLE, FATHOM_JSON, FATHOM_CSV };
+enum fathom_format { FATHOM_TABLE, FATHOM_JSON, FATHOM_CSV, FATHOM_HTML };
 
 /* How text looks; all zero is plain ASCII, 80 columns. Anything but ASCII needs the locale to be
    set (setlocale, LC_CTYPE). */
@@ -208,9 +208,13 @@ struct fathom_look {
 };
 
 /* Results as text, which the caller frees with free(). JSON is one object, or an array when there
-   is not exactly one result. look may be NULL. */
+   is not exactly one result; HTML is one page that needs no other file. look may be NULL. */
 char *fathom_text(struct fathom_result *const *results, size_t count, enum fathom_format format,
                   const struct fathom_look *look, struct fathom_error *err);
+
+/* Whether fathom_text can render the format, to be asked before a long measurement: the library may
+   have been built without HTML. */
+bool fathom_can_render(enum fathom_format format, struct fathom_error *err);
 
 /* A curve drawn with logarithmic axes and its steps marked (FATHOM_TABLE), or its points
    (FATHOM_CSV). The caller frees it. */

@@ -6,6 +6,7 @@
 #include "api/page.h"
 #include "format/file.h"
 #include "format/json_result.h"
+#include "report/html.h"
 #include "report/report.h"
 #include "survey/survey.h"
 
@@ -22,46 +23,68 @@ struct fm_look fm_api_look(const struct fathom_look *look)
     return inner;
 }
 
-static char *json_text(struct fathom_result *const *results, size_t count, struct fathom_error *err)
+/* What the handles hold, as the other rooms take it; NULL when memory is out. */
+static const struct fm_result **inner_results(struct fathom_result *const *results, size_t count)
 {
     const struct fm_result **list = calloc(count + 1, sizeof *list);
-    char *text = NULL;
-    if (list) {
-        for (size_t i = 0; i < count; i++)
-            list[i] = &results[i]->result;
-        text = count == 1 ? fm_result_to_json(list[0], FM_VERSION)
-                          : fm_results_to_json(list, count, FM_VERSION);
-    }
-    free(list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = &results[i]->result;
+    return list;
+}
+
+static char *json_text(const struct fm_result *const *results, size_t count,
+                       struct fathom_error *err)
+{
+    char *text = count == 1 ? fm_result_to_json(results[0], FM_VERSION)
+                            : fm_results_to_json(results, count, FM_VERSION);
     if (!text)
         fm_api_out_of_memory(err);
     return text;
 }
 
-char *fathom_text(struct fathom_result *const *results, size_t count, enum fathom_format format,
-                  const struct fathom_look *look, struct fathom_error *err)
+static bool draw(FILE *out, const struct fm_result *const *results, size_t count,
+                 enum fathom_format format, const struct fm_look *look, struct fm_error *err)
 {
-    const struct fm_look inner = fm_api_look(look);
-    struct fm_error failure = {0};
-    struct fm_page page;
-    bool drawn = true;
-
-    if (format == FATHOM_JSON)
-        return json_text(results, count, err);
-    if (!fm_page_open(&page)) {
-        fm_api_out_of_memory(err);
-        return NULL;
-    }
-    for (size_t i = 0; i < count && drawn; i++) {
+    if (format == FATHOM_HTML)
+        return fm_report_html(
+            out, &(struct fm_html){.results = results, .count = count, .version = FM_VERSION}, err);
+    for (size_t i = 0; i < count; i++) {
         if (format == FATHOM_CSV) {
-            fm_report_csv(page.out, &results[i]->result, i == 0);
+            fm_report_csv(out, results[i], i == 0);
             continue;
         }
         if (i > 0)
-            putc('\n', page.out);
-        drawn = fm_report_table(page.out, &results[i]->result, &inner, &failure);
+            putc('\n', out);
+        if (!fm_report_table(out, results[i], look, err))
+            return false;
     }
-    return fm_page_close(&page, drawn, &failure, err);
+    return true;
+}
+
+char *fathom_text(struct fathom_result *const *results, size_t count, enum fathom_format format,
+                  const struct fathom_look *look, struct fathom_error *err)
+{
+    const struct fm_result **list = inner_results(results, count);
+    const struct fm_look inner = fm_api_look(look);
+    struct fm_error failure = {0};
+    struct fm_page page;
+    char *text = NULL;
+
+    if (list && format == FATHOM_JSON)
+        text = json_text(list, count, err);
+    else if (list && fm_page_open(&page))
+        text = fm_page_close(&page, draw(page.out, list, count, format, &inner, &failure), &failure,
+                             err);
+    else
+        fm_api_out_of_memory(err);
+    free(list);
+    return text;
+}
+
+bool fathom_can_render(enum fathom_format format, struct fathom_error *err)
+{
+    struct fm_error inner;
+    return format != FATHOM_HTML || fm_html_available(&inner) || fm_api_fail(err, &inner);
 }
 
 char *fathom_curve_text(const struct fathom_curve *curve, enum fathom_format format,

@@ -115,7 +115,7 @@ const struct fm_option fm_survey_options[] = {
      FM_TEXT(output)},
     {.name = "format",
      .argument = "FORMAT",
-     .help = "table, json or csv; without it FILE's suffix decides, or it is table",
+     .help = "table, json, csv or html; without it FILE's suffix decides, or it is table",
      FM_TEXT(format)},
     {.name = "no-progress", .help = "no progress line", FM_FLAG(no_progress)},
     {.name = "quiet", .help = "the values alone: no progress, notes or warnings", FM_FLAG(quiet)},

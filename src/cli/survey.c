@@ -38,18 +38,22 @@ static int format_named(const char *name, const char *option, enum fathom_format
     static const struct {
         const char *name;
         enum fathom_format format;
-    } formats[] = {
-        {"table", FATHOM_TABLE}, {"txt", FATHOM_TABLE}, {"json", FATHOM_JSON}, {"csv", FATHOM_CSV}};
+    } formats[] = {{"table", FATHOM_TABLE},
+                   {"txt", FATHOM_TABLE},
+                   {"json", FATHOM_JSON},
+                   {"csv", FATHOM_CSV},
+                   {"html", FATHOM_HTML}};
+    struct fathom_error err;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (strcmp(formats[i].name, name) == 0) {
             *format = formats[i].format;
-            return FM_EXIT_ANSWERED;
+            return fathom_can_render(*format, &err)
+                       ? FM_EXIT_ANSWERED
+                       : fm_complain(FM_EXIT_LACKING, "%s: %s", option, err.text);
         }
-    if (strcmp(name, "html") == 0)
-        return fm_complain(FM_EXIT_LACKING, "%s: html is not in this build: use table, json or csv",
-                           option);
-    return fm_complain(FM_EXIT_USAGE, "%s: '%.64s' is no format: use --format table, json or csv",
-                       option, name);
+    return fm_complain(FM_EXIT_USAGE,
+                       "%s: '%.64s' is no format: use --format table, json, csv or html", option,
+                       name);
 }
 
 int fm_choose_format(const struct fm_request *request, enum fathom_format *format)
@@ -207,7 +211,7 @@ static int deliver_curve(const struct fm_request *request, const struct work *wo
     const struct fathom_curve *curve =
         work->result_count ? fathom_curve_find(work->results[0], id) : NULL;
 
-    if (work->format == FATHOM_JSON)
+    if (work->format == FATHOM_JSON || work->format == FATHOM_HTML)
         return deliver_results(request, work);
     if (!curve || fathom_point_count(curve) == 0)
         return fm_complain(fm_interrupted() ? FM_EXIT_INTERRUPTED : FM_EXIT_NOTHING,

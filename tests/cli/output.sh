@@ -50,6 +50,15 @@ ok "the suffix gives the format" cmp -s result.json one.json
 ok "nothing else is left in the folder" [ "$(ls | grep -c result)" = 1 ]
 run survey "$@" -o result.csv
 ok "a suffix of csv" grep -q '^machine,property' result.csv
+if [ "$FATHOM_REPORT" = yes ]; then
+    run survey "$@" -o result.html
+    ok "a suffix of html" [ "$code" = 0 -a ! -s out -a ! -s err ]
+    ok "the page is whole" sh -c 'head -n 1 result.html | grep -qi "^<!doctype html>" &&
+        tail -n 1 result.html | grep -q "</html>$"'
+    ok "the page names no other place" sh -c '! grep -qE "(src|href)=.?(https?:|//)" result.html'
+    run curve levels --machine "$small" --format html
+    ok "curve as a page" has 'fathom-data'
+fi
 run survey "$@" -o result.txt --format json
 ok "--format goes before the suffix" cmp -s result.txt one.json
 run survey "$@" --format json -o -
@@ -63,6 +72,15 @@ ok "-o /dev/null" [ "$code" = 0 -a -c /dev/null ]
 refused "-o into a folder that is not there" 2 'nowhere/result.json' "$@" \
     -o nowhere/result.json
 refused "-o to a folder" 2 'format\|folder\|directory' "$@" --format json -o "$work"
+refused "a bad place for the output is found before measuring" 2 'nowhere/result.json' "$@" \
+    --record samples -o nowhere/result.json
+ok "nothing was measured" [ ! -e samples ]
+cp one.json kept.json
+(
+    ulimit -f 1
+    exec "$fathom" survey "$@" --format json -o kept.json >out 2>err
+)
+ok "a write that is cut short leaves the old file" cmp -s kept.json one.json
 refused "--record into a folder that is not there" 2 'nowhere/samples' "$@" \
     --record nowhere/samples
 if [ -c /dev/full ]; then

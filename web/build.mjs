@@ -1,0 +1,71 @@
+// Bundles the page into one self-contained template and writes it as C, for src/report/html.c.
+//
+//     node build.mjs TEMPLATE.c
+//
+// The template is an HTML file in two pieces: results go between them. What the browser may run is
+// fixed here, by the checksums of the one script and the one style sheet in it.
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const read = (...path) => readFileSync(join(here, ...path), 'utf8')
+
+// Bundled code keeps the terms it comes under.
+const licence = read('node_modules', 'uplot', 'LICENSE').trim()
+
+function bundle(entry, options) {
+  const result = buildSync({
+    entryPoints: [join(here, 'src', entry)],
+    bundle: true,
+    minify: true,
+    write: false,
+    target: ['chrome90', 'firefox90', 'safari15'],
+    logLevel: 'warning',
+    ...options
+  })
+  return result.outputFiles[0].text.trim()
+}
+
+const script = bundle('main.js', {
+  format: 'iife',
+  banner: { js: `/* This page contains uPlot.\n${licence.replaceAll('*/', '* /')} */` }
+})
+const style = bundle('page.css')
+
+const checksum = text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+const policy = [
+  "default-src 'none'",
+  `script-src ${checksum(script)}`,
+  `style-src ${checksum(style)}`,
+  "base-uri 'none'",
+  "form-action 'none'"
+].join('; ')
+
+const pieces = read('src', 'page.html')
+  .replace('{{policy}}', () => policy)
+  .replace('{{style}}', () => style)
+  .replace('{{script}}', () => script)
+  .split('{{results}}')
+if (pieces.length !== 2)
+  throw new Error('page.html: {{results}} has to stand there exactly once')
+
+function array(name, text) {
+  const bytes = [...Buffer.from(text)]
+  const lines = []
+  for (let i = 0; i < bytes.length; i += 32)
+    lines.push(bytes.slice(i, i + 32).join(','))
+  return `static const unsigned char ${name}[] = {\n${lines.join(',\n')}};\n`
+}
+
+writeFileSync(process.argv[2], `/* Made by web/build.mjs. */
+#include "report/template.h"
+
+${array('before', pieces[0])}
+${array('after', pieces[1])}
+const struct fm_template fm_template = {
+    .before = before, .before_length = sizeof before,
+    .after = after, .after_length = sizeof after};
+`)

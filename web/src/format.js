@@ -1,0 +1,61 @@
+// Values as people read them; what is not known is never a number.
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+
+// Three digits, and no more than are known: 1.59, 34.6, 130.
+export function three(number) {
+  const size = Math.abs(number)
+  if (size !== 0 && (size < 1e-3 || size >= 1e7))
+    return number.toPrecision(3)
+  return number.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0)
+}
+
+function short(number) {
+  const text = String(number)
+  return text.length <= 5 ? text : String(Number(number.toPrecision(3)))
+}
+
+export function size(bytes) {
+  let unit = 0
+  while (bytes >= 1024 && unit < UNITS.length - 1) {
+    bytes /= 1024
+    unit++
+  }
+  return `${short(bytes)} ${UNITS[unit]}`
+}
+
+export function number(value, unit) {
+  if (unit === 'B')
+    return size(value)
+  if (!unit)
+    return Number.isInteger(value) ? String(value) : three(value)
+  if (unit === 'cycles')
+    return `${value.toFixed(value < 99.95 ? 1 : 0)} cycles`
+  return `${three(value)} ${unit}`
+}
+
+// A value of a finding, '' where it is null.
+export function show(value, unit) {
+  if (value === null || value === undefined)
+    return ''
+  if (typeof value === 'number')
+    return number(value, unit)
+  if (typeof value === 'boolean')
+    return value ? 'yes' : 'no'
+  return String(value)
+}
+
+// '562 KiB – 680 KiB', '' where both ends read the same.
+export function range(finding) {
+  const low = show(finding.low, finding.unit), high = show(finding.high, finding.unit)
+  return low && high && low !== high ? `${low} – ${high}` : ''
+}
+
+export function percent(fraction) {
+  return typeof fraction === 'number' ? `${three(fraction * 100).replace(/\.?0+$/, '')} %` : ''
+}
+
+// '1 claim', '3 claims'
+export function count(n, word, words = `${word}s`) {
+  return `${n} ${n === 1 ? word : words}`
+}

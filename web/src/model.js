@@ -1,0 +1,145 @@
+// What a result says, as the page asks for it. Nothing is analysed again.
+
+// 'dtlb1@2MiB.ways' is the structure dtlb1@2MiB and its attribute ways.
+export function split(property) {
+  const dot = property.lastIndexOf('.')
+  return dot < 0 ? [property, ''] : [property.slice(0, dot), property.slice(dot + 1)]
+}
+
+export function find(result, property) {
+  return result.findings.find(finding => finding.property === property)
+}
+
+// The finding, if it was measured.
+export function measured(result, property) {
+  const finding = find(result, property)
+  return finding?.status === 'measured' ? finding : undefined
+}
+
+const ABBREVIATIONS = ['cpu', 'btb']
+
+// What is numbered is an abbreviation, the rest are words: L1d, DTLB1 on 2MiB, Memory.
+export function structureName(structure) {
+  const [stem, qualifier] = structure.split('@')
+  const digits = stem.search(/\d/)
+  const capitals = ABBREVIATIONS.includes(stem) ? stem.length : digits < 0 ? 1 : digits
+  const name = stem.slice(0, capitals).toUpperCase() + stem.slice(capitals)
+  return qualifier ? `${name} @ ${qualifier}` : name
+}
+
+export function structures(result) {
+  return [...new Set(result.findings.map(finding => split(finding.property)[0]))]
+}
+
+const level = structure => Number(structure.match(/\d+/)?.[0] ?? 99)
+
+// Whether there is such a thing, rather than a finding that there is none or cannot be asked for.
+function exists(result, structure, attribute) {
+  const status = find(result, `${structure}.${attribute}`)?.status
+  return status !== 'absent' && status !== 'unsupported'
+}
+
+// One level of a picture: how far it reaches, what it costs.
+function cacheRow(result, structure) {
+  return {
+    structure,
+    extent: find(result, `${structure}.capacity`),
+    physical: measured(result, `${structure}.physical_capacity`),
+    cost: find(result, `${structure}.latency`),
+    cycles: measured(result, `${structure}.latency_cycles`),
+    line: find(result, `${structure}.line`),
+    ways: find(result, `${structure}.ways`)
+  }
+}
+
+function tlbRow(result, structure) {
+  return {
+    structure,
+    extent: find(result, `${structure}.reach`),
+    entries: find(result, `${structure}.entries`),
+    cost: find(result, `${structure}.miss_cost`),
+    cycles: measured(result, `${structure}.miss_cost_cycles`),
+    ways: find(result, `${structure}.ways`),
+    page: measured(result, `${structure}.page_size`),
+    adds: true
+  }
+}
+
+// The levels that a reference meets one after the other, in groups that nest.
+export function hierarchy(result) {
+  const all = structures(result)
+  const group = (title, pattern, attribute, row) => {
+    const rows = all.filter(name => pattern.test(name) && exists(result, name, attribute))
+      .sort((a, b) => level(a) - level(b)).map(name => row(result, name))
+    return { title, rows }
+  }
+  const data = group('Data caches and memory', /^l\d+d?$/, 'capacity', cacheRow)
+  const memory = find(result, 'memory.latency')
+  if (memory && memory.status !== 'absent')
+    data.rows.push({
+      structure: 'memory', outermost: true, cost: memory,
+      cycles: measured(result, 'memory.latency_cycles')
+    })
+  const groups = [data, group('Instruction caches', /^l\d+i$/, 'capacity', cacheRow)]
+  const pages = new Set(all.filter(name => /^[di]tlb\d/.test(name)).map(name => name.split('@')[1] ?? ''))
+  for (const page of pages) {
+    const where = page ? `, on ${page} pages` : ''
+    const kind = letter => new RegExp(`^${letter}tlb\\d+$`)
+    for (const [letter, name] of [['d', 'Data TLBs'], ['i', 'Instruction TLBs']]) {
+      const names = all.filter(s => kind(letter).test(s.split('@')[0]) && (s.split('@')[1] ?? '') === page)
+      const rows = names.filter(s => exists(result, s, 'entries')).sort((a, b) => level(a) - level(b))
+        .map(s => tlbRow(result, s))
+      groups.push({ title: name + where, rows })
+    }
+  }
+  // Levels of a core type or node other than the first seen have pictures of their own.
+  const others = new Set(all.filter(name => /^(l\d+[di]?|memory)@/.test(name)).map(name => name.split('@')[1]))
+  for (const qualifier of others) {
+    const rows = all.filter(name => name.endsWith(`@${qualifier}`) && /^l\d+d?@/.test(name))
+      .sort((a, b) => level(a) - level(b)).map(name => cacheRow(result, name))
+    groups.push({ title: `Data caches, ${qualifier}`, rows })
+  }
+  return groups.filter(each => each.rows.length > 0)
+}
+
+// Attributes that are built in; the others are what a program gets.
+const BUILT_IN = new Set(['physical_capacity', 'line', 'sector', 'ways', 'entries', 'banks', 'replacement',
+  'write_policy', 'write_allocate', 'inclusion', 'unified', 'shared_by', 'page_size', 'size'])
+
+function outside(finding) {
+  const { claimed, low, high, value } = finding
+  if (typeof claimed !== 'number' || typeof low !== 'number')
+    return claimed !== value
+  // An exact value is claimed in the words of another source: a half percent is rounding.
+  const slack = Math.abs(value) * 0.005
+  return claimed < low - slack || claimed > high + slack
+}
+
+// One property three ways. verdict: differs | open | agrees | '' (nobody claims anything).
+function ledgerRow(result, finding) {
+  const [structure, attribute] = split(finding.property)
+  const twin = attribute === 'capacity' ? find(result, `${structure}.physical_capacity`) : undefined
+  const builtIn = BUILT_IN.has(attribute)
+  const known = finding.status === 'measured'
+  const claimed = finding.claimed !== null
+  const effective = builtIn ? undefined : finding
+  const physical = builtIn ? finding : twin
+  const verdict = !claimed ? '' : !known ? 'open' : outside(finding) ? 'differs' : 'agrees'
+  const ratio = known && typeof finding.claimed === 'number' && typeof finding.value === 'number' &&
+    finding.claimed > 0 ? finding.value / finding.claimed : undefined
+  return { finding, structure, attribute, physical, effective, verdict, ratio }
+}
+
+const ORDER = { differs: 0, open: 1, agrees: 2, '': 3 }
+const distance = row => (row.ratio > 0 ? Math.abs(Math.log(row.ratio)) : 0)
+
+// The properties that someone claims something about, or that have two sides: disagreements first.
+export function ledger(result) {
+  return result.findings
+    .filter(finding => !finding.property.endsWith('.physical_capacity') ||
+      !find(result, finding.property.replace('physical_capacity', 'capacity')))
+    .map(finding => ledgerRow(result, finding))
+    .filter(row => row.verdict || (row.physical && row.effective))
+    .sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict] ||
+      (a.verdict === 'differs' ? distance(b) - distance(a) : 0))
+}

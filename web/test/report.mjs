@@ -1,0 +1,228 @@
+// The report of native, simulated and replayed runs, read in a real browser as a person would.
+//
+//     node report.mjs FATHOM SOURCE-TREE
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { chartOf, inkOf, open, startBrowser } from './browser.mjs'
+import { checkAccess, checkFirstKey } from './access.mjs'
+import { equal, ok, plan } from './tap.mjs'
+import { checkHostile } from './hostile.mjs'
+
+const [fathom, top] = process.argv.slice(2)
+const work = mkdtempSync(join(tmpdir(), 'fathom-report-'))
+const place = name => join(work, name)
+const environment = { ...process.env, LC_ALL: 'C', ASAN_OPTIONS: 'detect_leaks=0' }
+const run = async (...options) => (await promisify(execFile)(fathom, ['survey', '--no-progress', ...options],
+  { env: environment, maxBuffer: 1 << 26 })).stdout
+
+// What a page holds, as a program would read it.
+function resultsIn(file) {
+  const text = readFileSync(file, 'utf8')
+  return JSON.parse(text.match(/id="fathom-data">(.*?)<\/script>/s)[1])
+}
+
+// Curves of one stem are one figure.
+const figureCount = result => new Set(result.curves.filter(curve => curve.points.length)
+  .map(curve => curve.id.replace(/-\d+$/, ''))).size
+
+async function checkDrawn(page, result, name) {
+  equal(`${name}: one figure for each family of curves`, await page.locator('figure.curve').count(), figureCount(result))
+  let inked = 0
+  for (let i = 0; i < figureCount(result); i++)
+    inked += await inkOf(await chartOf(page, i), 'line1') > 20
+  equal(`${name}: every curve is drawn`, inked, figureCount(result))
+}
+
+// Boxes are as wide as the logarithm of what they stand for.
+async function checkScale(page, result, name) {
+  const levels = ['l1d', 'l2', 'l3', 'l4'].map(level => result.findings.find(f => f.property === `${level}.capacity`))
+    .filter(finding => finding?.status === 'measured')
+  const widths = await page.locator('.hierarchy g').nth(1).locator('.box').evaluateAll(boxes => boxes.map(box => box.getBBox().width))
+  const boxes = widths.sort((a, b) => a - b)
+  equal(`${name}: a box for each level, and memory`, boxes.length, levels.length + 1)
+  const octave = (boxes[1] - boxes[0]) / Math.log2(levels[1].value / levels[0].value)
+  const uneven = levels.slice(2).filter((level, i) =>
+    Math.abs((boxes[i + 2] - boxes[i + 1]) / Math.log2(level.value / levels[i + 1].value) - octave) > octave * 0.02 + 0.5)
+  ok(`${name}: boxes are to scale`, octave > 3 && uneven.length === 0, { boxes, octave })
+}
+
+async function checkLoaded(browser, file, name) {
+  const page = await open(browser, file)
+  const { results } = resultsIn(file)
+  equal(`${name}: headed by the machine`, await page.locator('h1').innerText(), results[0].machine.name)
+  await checkDrawn(page, results[0], name)
+  equal(`${name}: a row for each finding`, await page.locator('.findings tbody tr:not(.group)').count(), results[0].findings.length)
+  equal(`${name}: no error and no request`, page.trouble, [])
+  return { page, result: results[0] }
+}
+
+async function readings(page, figure) {
+  const readout = figure.locator('.readout')
+  const box = await figure.locator('.u-over').boundingBox()
+  const found = new Set()
+  for (let i = 0; i < 16; i++) {
+    await page.mouse.move(box.x + box.width * (i + 0.5) / 16, box.y + box.height / 2)
+    found.add((await readout.innerText()).replace(/\s+/g, ' ').trim())
+  }
+  return [...found]
+}
+
+// What hovering says are points of the curve, and many of them.
+async function checkHover(page, result) {
+  const figure = page.locator('figure.curve').first()
+  await figure.locator('.chart').scrollIntoViewIfNeeded()
+  const { points } = result.curves.find(curve => curve.id === 'cache-only')
+  const digits = y => y.toFixed(y < 9.995 ? 2 : y < 99.95 ? 1 : 0)
+  const texts = await readings(page, figure)
+  const known = text => points.some(([, y]) => text.includes(` ${digits(y)} ns`)) && /^footprint [\d.]+ (B|KiB|MiB)/.test(text)
+  ok('hovering reads points of the curve', texts.length >= 5 && texts.every(known), texts)
+  return texts
+}
+
+async function checkZoom(page, before) {
+  const figure = page.locator('figure.curve').first()
+  const chart = figure.locator('.chart')
+  const reset = figure.getByRole('button', { name: 'Reset zoom' })
+  ok('nothing to reset at first', await reset.isDisabled())
+  const box = await chart.locator('.u-over').boundingBox()
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 60)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 4 })
+  await page.mouse.up()
+  ok('dragging zooms', await reset.isEnabled())
+  const after = await readings(page, figure)
+  ok('zoomed in, other points are under the cursor', after.some(text => !before.includes(text)) || after.length < before.length,
+    { before, after })
+  await reset.click()
+  ok('and back', await reset.isDisabled())
+  equal('all points are there again', (await readings(page, figure)).sort(), before.sort())
+  await page.mouse.move(0, 0)
+}
+
+async function checkKeys(page, result) {
+  const figure = page.locator('figure.curve').first()
+  const where = figure.locator('.readout .where')
+  const { points } = result.curves.find(curve => curve.id === 'cache-only')
+  await figure.locator('.chart').focus()
+  await page.keyboard.press('Home')
+  equal('keys go to the first point', await where.innerText(), `footprint ${points[0][0]} B`)
+  const first = await where.innerText()
+  await page.keyboard.press('ArrowRight')
+  ok('and on to the next', await where.innerText() !== first, first)
+  await page.keyboard.press('+')
+  const reset = figure.getByRole('button', { name: 'Reset zoom' })
+  ok('plus zooms in', await reset.isEnabled())
+  await page.keyboard.press('0')
+  ok('zero shows all', await reset.isDisabled())
+}
+
+async function checkTheme(page) {
+  const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+  const chart = await chartOf(page, 0)
+  const light = await paper()
+  await page.getByRole('radio', { name: 'Dark' }).check({ force: true })
+  const dark = await paper()
+  ok('dark is another paper', dark !== light, { dark, light })
+  ok('curves change their ink with it', await inkOf(chart, 'line1') > 20)
+  await page.emulateMedia({ media: 'print' })
+  equal('paper is white in print', await paper(), 'rgb(255, 255, 255)')
+  ok('so are curves', await inkOf(chart, 'line1') > 20)
+  await page.emulateMedia({ media: 'screen', colorScheme: 'dark' })
+  await page.getByRole('radio', { name: 'Light' }).check({ force: true })
+  equal('light although the system is dark', await paper(), light)
+  await page.getByRole('radio', { name: 'System' }).check({ force: true })
+  equal('the system is followed', await paper(), dark)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.waitForFunction(wanted => getComputedStyle(document.documentElement).backgroundColor === wanted, light)
+  ok('also when it changes', true)
+}
+
+async function checkDownloads(page, file, wantedCsv) {
+  const fetched = async name => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name, exact: true }).first().click()])
+    return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
+  }
+  const json = await fetched('Result as JSON')
+  equal('the result can be taken along', JSON.parse(json.text), resultsIn(file).results[0])
+  ok('under a plain name', /^[a-z0-9-]+\.json$/.test(json.name), json.name)
+  equal('findings as --format csv has them', (await fetched('Findings as CSV')).text, wantedCsv)
+  const curve = resultsIn(file).results[0].curves.find(c => c.id === 'cache-only')
+  const lines = (await fetched('CSV')).text.trim().split('\n')
+  equal('the points of a curve', [lines[0], lines.length], ['footprint_B,latency_ns,low_ns,high_ns', curve.points.length + 1])
+}
+
+async function checkPrint(page) {
+  const pdf = await page.pdf({ format: 'A4' })
+  const undrawn = await page.evaluate(() => [...document.querySelectorAll('.chart')].filter(chart => !chart.querySelector('canvas')).length)
+  ok('it prints', pdf.length > 20000, pdf.length)
+  equal('with every curve', undrawn, 0)
+}
+
+async function checkPhone(browser, file) {
+  const page = await open(browser, file, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true })
+  await chartOf(page, 0)
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+  ok('a telephone shows it without scrolling sideways', wide <= 360, wide)
+  const small = await page.locator('.hierarchy text, td, p').evaluateAll(nodes =>
+    Math.min(...nodes.map(node => parseFloat(getComputedStyle(node).fontSize))))
+  ok('and no letters too small to read', small >= 11, small)
+  equal('no error on a telephone', page.trouble, [])
+  await checkFirstKey(page)
+}
+
+async function checkSeveral(browser, file) {
+  const page = await open(browser, file)
+  equal('several machines, each by its name', await page.locator('article h2:first-child').allInnerTexts(),
+    resultsIn(file).results.map(result => result.machine.name))
+  equal('several machines: no error', page.trouble, [])
+}
+
+const P3 = join(top, 'machines/intel-pentium-iii-450.yaml'), ARM = join(top, 'machines/arm926ej-s.yaml')
+
+async function main() {
+  const [here, again, p3, arm, two] = ['native.html', 'replayed.html', 'p3.html', 'arm.html', 'two.html'].map(place)
+  const simulated = ['--machine', ARM, '--seed', '1', '--quick']
+  const [browser, csv] = await Promise.all([
+    startBrowser(),
+    run(...simulated, '--format', 'csv'),
+    run('--quick', '--budget', '4', '--record', place('samples'), '-o', here)
+      .then(() => run('--replay', place('samples'), '-o', again)),
+    run('--machine', P3, '--seed', '1', '--quick', '--method', 'calibrator', '-o', p3)
+      .then(() => run(...simulated, '-o', arm))
+      .then(() => run('--machine', ARM, '--machine', P3, '--only', 'levels', '--quick', '-o', two))])
+  try {
+    await (await checkLoaded(browser, here, 'native')).page.context().close()
+    await (await checkLoaded(browser, again, 'replayed')).page.context().close()
+    await (await checkLoaded(browser, p3, 'calibrator')).page.context().close()
+    const { page, result } = await checkLoaded(browser, arm, 'simulated')
+    await checkScale(page, result, 'simulated')
+    const before = await checkHover(page, result)
+    await checkZoom(page, before)
+    await checkKeys(page, result)
+    await checkTheme(page)
+    await checkDownloads(page, arm, csv)
+    await checkAccess(page)
+    await checkPrint(page)
+    equal('no error and no request in all that', page.trouble, [])
+    await page.context().close()
+    await checkPhone(browser, arm)
+    await checkSeveral(browser, two)
+    await checkHostile(browser, readFileSync(arm, 'utf8'), (name, text) => {
+      writeFileSync(place(name), text)
+      return place(name)
+    })
+  } finally {
+    await browser.close()
+    rmSync(work, { recursive: true, force: true })
+  }
+  plan()
+}
+
+main().catch(error => {
+  ok('the tests run to their end', false, error.stack)
+  plan()
+  process.exitCode = 1
+})
