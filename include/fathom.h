@@ -41,7 +41,8 @@ enum fathom_code {
     FATHOM_NO_MEMORY,   /* not enough memory */
     FATHOM_UNSUPPORTED, /* the machine lacks what was asked for */
     FATHOM_IO,          /* input or output failed */
-    FATHOM_INTERNAL     /* a mistake in Fathom itself */
+    FATHOM_INTERNAL,    /* a mistake in Fathom itself */
+    FATHOM_NOT_KEPT     /* no result was kept for this computer */
 };
 
 struct fathom_error {
@@ -192,6 +193,25 @@ struct fathom_warning {
 
 size_t fathom_warning_count(const struct fathom_result *result);
 struct fathom_warning fathom_warning_at(const struct fathom_result *result, size_t index);
+
+/* Kept results --------------------------------------------------------------------------------- */
+
+/* What is known of this computer: the result kept for it, which takes milliseconds, or else a
+   survey with these options, which is then kept. This is the call for a program that wants to
+   choose its blocking at its start.
+
+   Results lie in $XDG_CACHE_HOME/fathom (or ~/.cache/fathom), each under a fingerprint of the
+   computer: its processor, its CPUs, the caches it claims, its host and page size, and the version
+   of fathom. On a computer with several kinds of core it is the kind that `cpu` is of. */
+struct fathom_result *fathom_here(const struct fathom_options *options, struct fathom_error *err);
+
+/* The kept result alone; NULL with the code FATHOM_NOT_KEPT when there is none. */
+struct fathom_result *fathom_kept(const struct fathom_options *options, struct fathom_error *err);
+
+/* Keeps a whole survey of this computer, made with these options, in place of the one before. A
+   survey that was stopped, or that was told to leave something out, is refused. */
+bool fathom_keep(const struct fathom_result *result, const struct fathom_options *options,
+                 struct fathom_error *err);
 
 /* Rendering ------------------------------------------------------------------------------------ */
 

@@ -25,8 +25,8 @@ struct fm_request {
     const char **operands, **machines; /* as many places as there are arguments */
     size_t operand_count, machine_count;
     const char *preset; /* --quick or --thorough, as given */
-    const char *replay, *record, *output, *format, *target;
-    bool native_cpu, quiet, verbose, no_progress, help, version;
+    const char *replay, *record, *output, *format, *target, *result;
+    bool refresh, native_cpu, quiet, verbose, no_progress, help, version;
 };
 
 struct fm_option {
@@ -56,11 +56,15 @@ extern const struct fm_command fm_commands[];
 #define FM_ANY_NUMBER ((size_t)-1)
 
 /* The options of survey and curve, and those of each other command that has any. */
-extern const struct fm_option fm_survey_options[], fm_export_options[], fm_diff_options[];
+extern const struct fm_option fm_survey_options[], fm_export_options[], fm_diff_options[],
+    fm_get_options[];
 
 /* What most options do: keep their value's text, or raise a flag, in a member of the request. */
 int fm_keep_text(struct fm_request *request, const struct fm_option *option, const char *value);
 int fm_raise_flag(struct fm_request *request, const struct fm_option *option, const char *value);
+/* Sets the library's option of the same name; --quick and --thorough. */
+int fm_set_option(struct fm_request *request, const struct fm_option *option, const char *value);
+int fm_set_preset(struct fm_request *request, const struct fm_option *option, const char *value);
 #define FM_TEXT(name) .apply = fm_keep_text, .member = offsetof(struct fm_request, name)
 #define FM_FLAG(name) .apply = fm_raise_flag, .member = offsetof(struct fm_request, name)
 
@@ -70,6 +74,7 @@ int fm_run_probes(struct fm_request *request);
 int fm_run_machines(struct fm_request *request);
 int fm_run_export(struct fm_request *request);
 int fm_run_diff(struct fm_request *request);
+int fm_run_get(struct fm_request *request);
 
 /* Reads the arguments after the program's name into the request. An exit code; complains itself. */
 int fm_parse_arguments(struct fm_request *request, int count, char **arguments);

@@ -20,6 +20,7 @@ int fm_complain_error(const struct fathom_error *err)
         [FATHOM_OK] = FM_EXIT_USAGE,          [FATHOM_USAGE] = FM_EXIT_USAGE,
         [FATHOM_NO_MEMORY] = FM_EXIT_LACKING, [FATHOM_UNSUPPORTED] = FM_EXIT_LACKING,
         [FATHOM_IO] = FM_EXIT_USAGE,          [FATHOM_INTERNAL] = FM_EXIT_USAGE,
+        [FATHOM_NOT_KEPT] = FM_EXIT_NOTHING,
     };
     return fm_complain(exits[err->code], "%s", err->text);
 }

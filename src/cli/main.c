@@ -64,6 +64,17 @@ const struct fm_command fm_commands[] = {
                  "  fathom diff node1.json node2.json node3.json\n"
                  "  fathom diff a.json b.json --format json | jq '.differences[].property'\n",
      .run = fm_run_diff},
+    {.name = "get",
+     .operands = "PROPERTY...",
+     .operand_count = 1,
+     .operands_most = FM_ANY_NUMBER,
+     .summary = "Prints values alone, from the last survey of this machine, or from one made now.",
+     .options = fm_get_options,
+     .examples = "  fathom get l2.capacity\n"
+                 "  fathom get l1d.line l1d.ways dtlb1.reach\n"
+                 "  fathom get l2.capacity --refresh --quick\n"
+                 "  cc -DBLOCK_BYTES=$(fathom get l2.capacity) -c blocked.c\n",
+     .run = fm_run_get},
     {.name = NULL},
 };
 

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 /* Sets the library's option of the same name; its complaint begins with that name. */
-static int set(struct fm_request *request, const struct fm_option *option, const char *value)
+int fm_set_option(struct fm_request *request, const struct fm_option *option, const char *value)
 {
     struct fathom_error err;
     if (fathom_options_set(request->options, option->name, value, &err))
@@ -18,10 +18,10 @@ static int set(struct fm_request *request, const struct fm_option *option, const
 static int set_cpu(struct fm_request *request, const struct fm_option *option, const char *value)
 {
     request->native_cpu = true;
-    return set(request, option, value);
+    return fm_set_option(request, option, value);
 }
 
-static int set_preset(struct fm_request *request, const struct fm_option *option, const char *value)
+int fm_set_preset(struct fm_request *request, const struct fm_option *option, const char *value)
 {
     (void)value;
     struct fathom_error err;
@@ -80,26 +80,26 @@ const struct fm_option fm_survey_options[] = {
     {.name = "only",
      .argument = "PROBE[,PROBE]",
      .help = "just these probes, and what they need",
-     .apply = set},
-    {.name = "quick", .help = "less precise, in a second or two", .apply = set_preset},
-    {.name = "thorough", .help = "more precise, in several times the time", .apply = set_preset},
+     .apply = fm_set_option},
+    {.name = "quick", .help = "less precise, in a second or two", .apply = fm_set_preset},
+    {.name = "thorough", .help = "more precise, in several times the time", .apply = fm_set_preset},
     {.name = "budget",
      .argument = "SECONDS",
      .help = "answer within this time; what is not reached is undetermined",
-     .apply = set},
+     .apply = fm_set_option},
     {.name = "cpu",
      .argument = "N",
      .help = "measure on this CPU instead of the one we start on",
      .apply = set_cpu},
-    {.name = "seed", .argument = "N", .help = "take all randomness from N", .apply = set},
+    {.name = "seed", .argument = "N", .help = "take all randomness from N", .apply = fm_set_option},
     {.name = "max-footprint",
      .argument = "SIZE",
      .help = "touch no more memory than this, as in 64MiB",
-     .apply = set},
+     .apply = fm_set_option},
     {.name = "meter",
      .argument = "METER",
      .help = "what to read: auto, clock, or sim (a simulated machine's exact counters)",
-     .apply = set},
+     .apply = fm_set_option},
     {.name = "callgrind",
      .argument = "CACHES",
      .help = "measure callgrind's cache model (not in this build)",
@@ -107,7 +107,7 @@ const struct fm_option fm_survey_options[] = {
     {.name = "method",
      .argument = "NAME",
      .help = "use one published method alone: cooper-sandoval, calibrator",
-     .apply = set},
+     .apply = fm_set_option},
     {.name = "output",
      .letter = 'o',
      .argument = "FILE",

@@ -135,6 +135,10 @@ static int measure(const struct fm_request *request, struct work *work)
         work->result_count += !failed;
     }
     fm_progress_end(&progress);
+    /* So that get and programs have it at once. Only a whole survey is taken; where it cannot be
+       kept nothing is lost that was asked for. */
+    if (!failed && !request->replay && !request->machine_count && !fm_interrupted())
+        fathom_keep(work->results[0], request->options, NULL);
     if (!failed && request->record)
         failed = !fathom_record_save(work->machines[0], request->record, &err);
     return failed ? fm_complain_error(&err) : FM_EXIT_ANSWERED;

@@ -6,7 +6,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 unset FATHOM_MACHINES NO_COLOR COLUMNS
-export LC_ALL=C TERM=xterm
+export LC_ALL=C TERM=xterm XDG_CACHE_HOME=$work/cache
 # A search for leaks at the end can take seconds, and these tests start hundreds of programs. The
 # unit tests search, and leak_checked does where it is asked for.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"

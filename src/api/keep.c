@@ -1,0 +1,132 @@
+/* Results kept for this computer, under the user's cache folder. */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/config.h"
+#include "api/handles.h"
+#include "claims/fingerprint.h"
+#include "format/file.h"
+#include "format/json_result.h"
+
+/* The user's cache folder, as the XDG base directory specification has it: a path in
+   XDG_CACHE_HOME that does not begin at the root counts for nothing. */
+static bool cache_folder(char *path, size_t space, struct fm_error *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (cache && *cache == '/')
+        length = snprintf(path, space, "%s/fathom", cache);
+    else if (home && *home == '/')
+        length = snprintf(path, space, "%s/.cache/fathom", home);
+    if (length > 0 && (size_t)length < space)
+        return true;
+    return fm_fail(err, FM_ERR_USAGE,
+                   "cache: there is no folder to keep results in: set HOME or XDG_CACHE_HOME");
+}
+
+/* A result belongs to a kind of CPU and to the program that found it: a newer one may know more. */
+static bool kept_file(const struct fathom_options *options, char *folder, char *path, size_t space,
+                      struct fm_error *err)
+{
+    char word[FM_FINGERPRINT];
+    const int cpu = options->cpu >= 0 ? options->cpu : sched_getcpu();
+    if (!cache_folder(folder, space, err))
+        return false;
+    fm_fingerprint("", cpu, FM_VERSION, word);
+    if ((size_t)snprintf(path, space, "%s/%s.json", folder, word) < space)
+        return true;
+    return fm_fail(err, FM_ERR_USAGE,
+                   "cache: the path of its folder is too long: set HOME or "
+                   "XDG_CACHE_HOME");
+}
+
+struct fathom_result *fathom_kept(const struct fathom_options *options, struct fathom_error *err)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    struct fm_error inner = {0};
+    struct fathom_error outer;
+
+    if (!kept_file(options, folder, path, sizeof path, &inner)) {
+        fm_api_fail(err, &inner);
+        return NULL;
+    }
+    struct fathom_result *result = fathom_result_read(path, &outer);
+    if (!result && err) {
+        *err = outer;
+        err->code = access(path, F_OK) == 0 ? outer.code : FATHOM_NOT_KEPT;
+    }
+    return result;
+}
+
+/* Every folder on the way, for the user alone. */
+static bool make_folders(const char *folder, struct fm_error *err)
+{
+    char path[PATH_MAX];
+    strcpy(path, folder);
+    for (char *at = path + 1;; at++) {
+        const char end = *at;
+        if (end && end != '/')
+            continue;
+        *at = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return fm_fail(err, FM_ERR_IO, "%s: cannot be made: %s; set XDG_CACHE_HOME", path,
+                           strerror(errno));
+        *at = end;
+        if (!end)
+            return true;
+    }
+}
+
+/* A survey that left something out on purpose would hide what a whole one knows. */
+static bool is_whole(const struct fathom_result *result, const struct fathom_options *options)
+{
+    return result->result.complete && !options->survey.only &&
+           options->survey.method == FM_METHOD_DEFAULT && !options->survey.max_footprint;
+}
+
+static bool keep(const struct fathom_result *result, const struct fathom_options *options,
+                 struct fm_error *err)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    if (strcmp(result->result.machine.kind, "native") != 0)
+        return fm_fail(err, FM_ERR_USAGE, "cache: the result is not of this computer");
+    if (!is_whole(result, options))
+        return fm_fail(err, FM_ERR_USAGE, "cache: the result is not of a whole survey");
+    if (!kept_file(options, folder, path, sizeof path, err) || !make_folders(folder, err))
+        return false;
+    char *text = fm_result_to_json(&result->result, FM_VERSION);
+    if (!text)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "memory: there is none left");
+    const bool written = fm_file_write(path, text, strlen(text), err);
+    free(text);
+    return written;
+}
+
+bool fathom_keep(const struct fathom_result *result, const struct fathom_options *options,
+                 struct fathom_error *err)
+{
+    struct fm_error inner = {0};
+    return keep(result, options, &inner) || fm_api_fail(err, &inner);
+}
+
+struct fathom_result *fathom_here(const struct fathom_options *options, struct fathom_error *err)
+{
+    struct fathom_result *result = fathom_kept(options, NULL);
+    if (result)
+        return result;
+    struct fathom_machine *machine = fathom_open_native(options, err);
+    if (!machine)
+        return NULL;
+    result = fathom_survey(machine, options, err);
+    fathom_close(machine);
+    /* Where it cannot be kept it is still the answer. */
+    if (result)
+        fathom_keep(result, options, NULL);
+    return result;
+}

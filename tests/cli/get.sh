@@ -1,0 +1,65 @@
+#!/bin/sh
+# Values alone, from a result that was kept.
+. "$(dirname "$0")/lib.sh"
+kept() {
+    echo "$XDG_CACHE_HOME"/fathom/*.json
+}
+
+"$fathom" survey --machine "$data/good/small.yaml" --seed 1 -o small.json
+run get l1d.capacity l1d.line l2.latency page.resized --result small.json
+ok "from a file, in order" [ "$code" = 0 -a ! -s err -a "$(tr '\n' ' ' <out)" = "4096 32 12 false " ]
+run get dtlb1.entries --result small.json
+ok "what is not known: nothing, the reason, exit 1" [ "$code" = 1 -a ! -s out ]
+ok "the reason" grep -q '^fathom: dtlb1.entries is undetermined: translation costs nothing' err
+run get l1d.line dtlb1.entries l1d.ways --result small.json
+ok "among others it is an empty line" [ "$code" = 1 -a "$(tr '\n' ' ' <out)" = "32  2 " ]
+run get l9.capacity --result small.json --quiet
+ok "--quiet" [ "$code" = 1 -a ! -s out -a ! -s err ]
+ok "a described machine is not kept" [ ! -e "$XDG_CACHE_HOME" ]
+
+# Here and once: this computer is surveyed, whatever comes out.
+run get cpu.cycle_time --quick
+ok "without a result it measures, and keeps what it found" [ -s "$(kept)" ]
+first=$(jq -r '[.findings[] | select(.status == "measured")][0].property' "$(kept)")
+run get "$first"
+ok "with a result it answers from that" [ "$code" = 0 -a \
+    "$(cat out)" = "$(jq ".findings[] | select(.property == \"$first\").value" "$(kept)")" ]
+jq '.findings = [.findings[0] | .property = "l1d.capacity" | .status = "measured" | .value = 12345 |
+    .low = 1 | .high = 99999]' "$(kept)" >changed && cp changed "$(kept)"
+run get l1d.capacity
+ok "which is why it takes milliseconds" [ "$code" = 0 -a "$(cat out)" = 12345 ]
+run survey --only cycle
+run get l1d.capacity
+ok "a survey of less does not replace it" [ "$(cat out)" = 12345 ]
+run survey --budget 0.001 --format csv
+run get l1d.capacity
+ok "nor does one that ran out of time" [ "$(cat out)" = 12345 ]
+ok "nothing else lies there" [ "$(ls "$XDG_CACHE_HOME/fathom" | wc -l)" = 1 ]
+
+refused "no property" 2 'PROPERTY... is missing' get
+refused "what is no property" 2 "'l2' is no property: write it like l2.capacity" get l2
+refused "a file that is not there" 2 'nowhere.json' get l2.line --result nowhere.json
+head -c 300 small.json >cut.json
+refused "a file that was cut" 2 'cut.json:[0-9]*: not valid JSON .*cut short' get l2.line --result cut.json
+sed 's,fathom-result/1,fathom-result/2,' small.json >newer.json
+refused "a file of a newer fathom" 2 'newer.json: schema: is fathom-result/2, .* use a newer fathom' \
+    get l2.line --result newer.json
+awk 'BEGIN { for (i = 0; i < 100000; i++) printf "[" }' >deep.json
+refused "a file that is nested without end" 2 'deep.json:1: not valid JSON .*deep' \
+    get l2.line --result deep.json
+sed 's/"elapsed_s": /"elapsed_s": 9e999, "x": /' small.json >huge.json
+refused "a number that is none" 2 'huge.json:[0-9]*: not valid JSON .*so large' get l2.line --result huge.json
+sed 's/"complete": /"complete": true, "complete": /' small.json >twice.json
+refused "a key that stands twice" 2 'twice.json:[0-9]*: not valid JSON .*keep one' get l2.line --result twice.json
+head -c 1000 /dev/zero >zero.json
+refused "no JSON at all" 2 'zero.json:1: not valid JSON' get l2.line --result zero.json
+awk 'BEGIN { printf "{\"schema\": \""; for (i = 0; i < 66; i++) { s = s "xxxxxxxxxxxxxxxx" }
+    for (i = 0; i < 66000; i++) printf "%s", s; print "\"}" }' >large.json
+refused "more than a result can be" 2 'large.json: is larger than' get l2.line --result large.json
+
+# The write is cut off by a limit: the signal ends the program in the middle of it.
+cp small.json old.json
+(ulimit -f 2; "$fathom" survey --machine "$data/good/small.yaml" -o old.json) >out 2>err
+ok "an interrupted write leaves the old file" cmp -s small.json old.json
+
+done_testing
