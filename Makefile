@@ -4,8 +4,10 @@
 BUILD ?= build
 SETUP_FLAGS ?=
 FUZZ_SECONDS ?= 60
+PREFIX ?= /usr/local
+export DESTDIR
 
-.PHONY: all deps run test bench accuracy conformance lint fuzz clean
+.PHONY: all deps run install test bench accuracy conformance lint fuzz clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -18,6 +20,11 @@ $(BUILD)/build.ninja: | deps
 
 run: all
 	@$(BUILD)/fathom
+
+# make install PREFIX=/usr DESTDIR=/tmp/package
+install: all
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@meson install -C $(BUILD) --quiet
 
 test:
 	@tools/install-deps build test
