@@ -267,7 +267,8 @@ const char *fathom_diff_property(const struct fathom_diff *diff, size_t index);
 /* Among three results or more: whether most of the others agree, and not with this one. */
 bool fathom_diff_odd(const struct fathom_diff *diff, size_t index, size_t result);
 
-/* The differences as FATHOM_TABLE or FATHOM_JSON, which the caller frees. */
+/* The differences as FATHOM_TABLE or FATHOM_JSON, or as FATHOM_HTML with the curves overlaid. The
+   caller frees the text. */
 char *fathom_diff_text(const struct fathom_diff *diff, enum fathom_format format,
                        const struct fathom_look *look, struct fathom_error *err);
 void fathom_diff_free(struct fathom_diff *diff);

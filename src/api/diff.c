@@ -5,6 +5,7 @@
 #include "api/handles.h"
 #include "api/page.h"
 #include "report/diff.h"
+#include "report/html.h"
 
 struct fathom_diff {
     struct fm_diff diff;
@@ -61,6 +62,38 @@ bool fathom_diff_odd(const struct fathom_diff *diff, size_t index, size_t result
            diff->diff.items[index].sides[result].odd;
 }
 
+static bool draw_html(FILE *out, const struct fm_diff *diff, struct fm_error *err)
+{
+    const char **differs = calloc(diff->count + 1, sizeof *differs); /* NULL ends it */
+    if (!differs)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "memory: there is none left");
+    for (size_t i = 0; i < diff->count; i++)
+        differs[i] = diff->items[i].property;
+    const struct fm_html page = {.results = diff->results,
+                                 .count = diff->result_count,
+                                 .version = FM_VERSION,
+                                 .compared = true,
+                                 .labels = diff->names,
+                                 .differs = differs};
+    const bool drawn = fm_report_html(out, &page, err);
+    free(differs);
+    return drawn;
+}
+
+static bool draw(FILE *out, const struct fm_diff *diff, enum fathom_format format,
+                 const struct fm_look *look, struct fm_error *err)
+{
+    switch (format) {
+    case FATHOM_TABLE:
+        return fm_diff_table(out, diff, look, err);
+    case FATHOM_HTML:
+        return draw_html(out, diff, err);
+    default:
+        return fm_fail(err, FM_ERR_USAGE,
+                       "format: differences are a table, JSON or HTML: use one of them");
+    }
+}
+
 char *fathom_diff_text(const struct fathom_diff *diff, enum fathom_format format,
                        const struct fathom_look *look, struct fathom_error *err)
 {
@@ -74,16 +107,11 @@ char *fathom_diff_text(const struct fathom_diff *diff, enum fathom_format format
             fm_api_out_of_memory(err);
         return json;
     }
-    if (format != FATHOM_TABLE) {
-        fm_fail(&failure, FM_ERR_USAGE, "format: differences are a table or JSON: use one of them");
-        fm_api_fail(err, &failure);
-        return NULL;
-    }
     if (!fm_page_open(&page)) {
         fm_api_out_of_memory(err);
         return NULL;
     }
-    const bool drawn = fm_diff_table(page.out, &diff->diff, &inner, &failure);
+    const bool drawn = draw(page.out, &diff->diff, format, &inner, &failure);
     return fm_page_close(&page, drawn, &failure, err);
 }
 

@@ -61,6 +61,7 @@ const struct fm_command fm_commands[] = {
      .summary = "Shows what differs between results beyond their intervals.",
      .options = fm_diff_options,
      .examples = "  fathom diff before.json after.json\n"
+                 "  fathom diff before.json after.json -o diff.html\n"
                  "  fathom diff node1.json node2.json node3.json\n"
                  "  fathom diff a.json b.json --format json | jq '.differences[].property'\n",
      .run = fm_run_diff},

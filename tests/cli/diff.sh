@@ -42,9 +42,15 @@ ok "-o is JSON by its suffix" json '.differences | length == 1' diff.json
 run diff small.json bent.json --quiet
 ok "--quiet" [ "$code" = 1 -a ! -s out -a ! -s err ]
 
+if [ "$FATHOM_REPORT" = yes ]; then
+    run diff small.json bent.json -o diff.html
+    ok "-o diff.html" [ "$code" = 1 -a ! -s out -a ! -s err ]
+    ok "it is a page that names both" sh -c 'grep -q bent.json diff.html && grep -qi "<!doctype html>" diff.html'
+fi
+
 refused "one file" 2 'A.json B.json... is missing' diff small.json
 refused "a file that is not there" 2 'nowhere.json' diff small.json nowhere.json
-refused "differences have no CSV" 2 'table or JSON' diff small.json bent.json --format csv
+refused "differences have no CSV" 2 'table, JSON or HTML' diff small.json bent.json --format csv
 refused "a folder that is not there" 2 'nowhere/' diff small.json bent.json -o nowhere/diff.json
 jq '.machine.name = "\u001b[31m"' small.json >odd.json
 run diff odd.json bent.json

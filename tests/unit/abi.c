@@ -44,6 +44,7 @@ static void numbers_keep_their_meaning(void **state)
     assert_int_equal(FATHOM_TABLE, 0);
     assert_int_equal(FATHOM_JSON, 1);
     assert_int_equal(FATHOM_CSV, 2);
+    assert_int_equal(FATHOM_HTML, 3);
 }
 
 int main(void)
