@@ -20,10 +20,9 @@ static int raise_version(struct fm_request *request, const struct fm_option *opt
     return FM_EXIT_ANSWERED;
 }
 
-/* What every command understands. */
-static const struct fm_option common_options[] = {
-    {.name = "help", .letter = 'h', .apply = raise_help},
-    {.name = "version", .letter = 'V', .apply = raise_version},
+const struct fm_option fm_common_options[] = {
+    {.name = "help", .letter = 'h', .help = "explain the command", .apply = raise_help},
+    {.name = "version", .letter = 'V', .help = "print the version", .apply = raise_version},
     {.name = NULL},
 };
 
@@ -74,7 +73,7 @@ static int parse_option(struct fm_request *request, int count, char **arguments,
     const struct fm_option *option = find_in(request->command->options, name, length, is_long);
 
     if (!option)
-        option = find_in(common_options, name, length, is_long);
+        option = find_in(fm_common_options, name, length, is_long);
     if (!option)
         return unknown_option(request->command, argument);
     if (!option->argument && value)
@@ -97,7 +96,7 @@ static int take_command(struct fm_request *request, const char *name)
             request->command = command;
             return FM_EXIT_ANSWERED;
         }
-    char all[128] = "";
+    char all[256] = "";
     for (const struct fm_command *command = fm_commands; command->name; command++) {
         strcat(all, command == fm_commands ? "" : ", ");
         strcat(all, command->name);

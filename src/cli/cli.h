@@ -33,6 +33,8 @@ struct fm_option {
     const char *name;     /* without its dashes */
     char letter;          /* '\0': none */
     const char *argument; /* how help calls its value; NULL: it takes none */
+    const char *words;    /* the values it takes, a blank between them; NULL: other ones */
+    bool repeats;         /* it may be given more than once */
     const char *help;
     /* Takes the value in; an exit code, FM_EXIT_ANSWERED to go on. */
     int (*apply)(struct fm_request *request, const struct fm_option *option, const char *value);
@@ -52,6 +54,9 @@ struct fm_command {
 
 /* The commands, ending with a NULL name; the first is the one that runs when none is named. */
 extern const struct fm_command fm_commands[];
+
+/* What every command understands. */
+extern const struct fm_option fm_common_options[];
 
 #define FM_ANY_NUMBER ((size_t)-1)
 
@@ -75,6 +80,7 @@ int fm_run_machines(struct fm_request *request);
 int fm_run_export(struct fm_request *request);
 int fm_run_diff(struct fm_request *request);
 int fm_run_get(struct fm_request *request);
+int fm_run_completion(struct fm_request *request);
 
 /* Reads the arguments after the program's name into the request. An exit code; complains itself. */
 int fm_parse_arguments(struct fm_request *request, int count, char **arguments);

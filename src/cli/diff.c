@@ -11,6 +11,7 @@ const struct fm_option fm_diff_options[] = {
      FM_TEXT(output)},
     {.name = "format",
      .argument = "FORMAT",
+     .words = "table json html",
      .help = "table, json or html; without it FILE's suffix decides, or it is table",
      FM_TEXT(format)},
     {.name = "quiet", .help = "no output: the exit status alone tells", FM_FLAG(quiet)},

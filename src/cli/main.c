@@ -76,6 +76,14 @@ const struct fm_command fm_commands[] = {
                  "  fathom get l2.capacity --refresh --quick\n"
                  "  cc -DBLOCK_BYTES=$(fathom get l2.capacity) -c blocked.c\n",
      .run = fm_run_get},
+    {.name = "completion",
+     .operands = "SHELL",
+     .operand_count = 1,
+     .summary = "Prints what bash, zsh or fish needs to complete these commands.",
+     .options = no_options,
+     .examples = "  eval \"$(fathom completion bash)\"\n"
+                 "  fathom completion fish >~/.config/fish/completions/fathom.fish\n",
+     .run = fm_run_completion},
     {.name = NULL},
 };
 

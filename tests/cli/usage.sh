@@ -10,7 +10,7 @@ run --help
 ok "--help" answered
 ok "--help names the commands" has '^  curve PROBE'
 ok "--help fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
-for command in survey probes machines curve export diff get; do
+for command in survey probes machines curve export diff get completion; do
     run $command --help
     ok "$command --help" answered
     ok "$command --help has examples" has '^Examples:'
