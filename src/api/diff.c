@@ -62,32 +62,16 @@ bool fathom_diff_odd(const struct fathom_diff *diff, size_t index, size_t result
            diff->diff.items[index].sides[result].odd;
 }
 
-static bool draw_html(FILE *out, const struct fm_diff *diff, struct fm_error *err)
-{
-    const char **differs = calloc(diff->count + 1, sizeof *differs); /* NULL ends it */
-    if (!differs)
-        return fm_fail(err, FM_ERR_NO_MEMORY, "memory: there is none left");
-    for (size_t i = 0; i < diff->count; i++)
-        differs[i] = diff->items[i].property;
-    const struct fm_html page = {.results = diff->results,
-                                 .count = diff->result_count,
-                                 .version = FM_VERSION,
-                                 .compared = true,
-                                 .labels = diff->names,
-                                 .differs = differs};
-    const bool drawn = fm_report_html(out, &page, err);
-    free(differs);
-    return drawn;
-}
-
 static bool draw(FILE *out, const struct fm_diff *diff, enum fathom_format format,
                  const struct fm_look *look, struct fm_error *err)
 {
+    const struct fm_html page = {
+        .results = diff->results, .count = diff->result_count, .diff = diff, .version = FM_VERSION};
     switch (format) {
     case FATHOM_TABLE:
         return fm_diff_table(out, diff, look, err);
     case FATHOM_HTML:
-        return draw_html(out, diff, err);
+        return fm_report_html(out, &page, err);
     default:
         return fm_fail(err, FM_ERR_USAGE,
                        "format: differences are a table, JSON or HTML: use one of them");

@@ -1,6 +1,5 @@
 #include "report/html.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,50 +48,51 @@ static char *findings_csv(const struct fm_html *page)
     return NULL;
 }
 
-static void write_list(struct fm_json *json, const char *key, const char *const *list, size_t count)
-{
-    fm_json_begin(json, key, '[', true);
-    for (size_t i = 0; list && i < count && list[i]; i++)
-        fm_json_text(json, NULL, list[i]);
-    fm_json_end(json, ']');
-}
-
 /* What the page is told beside the results. */
-static char *page_json(const struct fm_html *page, const char *csv)
+static char *page_json(const struct fm_html *page)
 {
     struct fm_json json;
-    if (!fm_json_open(&json))
+    char *csv = findings_csv(page);
+    if (!csv || !fm_json_open(&json)) {
+        free(csv);
         return NULL;
+    }
     fm_json_begin(&json, NULL, '{', false);
     fm_json_text(&json, "version", page->version);
-    fm_json_bool(&json, "compared", page->compared);
-    write_list(&json, "labels", page->labels, page->count);
-    write_list(&json, "differs", page->differs, SIZE_MAX);
     fm_json_text(&json, "csv", csv);
     fm_json_end(&json, '}');
+    free(csv);
     return fm_json_close(&json);
+}
+
+static void write_part(FILE *out, const char *key, const char *json)
+{
+    fprintf(out, "\"%s\": ", key);
+    embed(out, json);
 }
 
 bool fm_report_html(FILE *out, const struct fm_html *page, struct fm_error *err)
 {
     if (!fm_html_available(err))
         return false;
-    char *csv = findings_csv(page);
-    char *about = csv ? page_json(page, csv) : NULL;
+    char *about = page_json(page);
+    char *diff = page->diff ? fm_diff_json(page->diff, page->version) : strdup("null");
     char *results = fm_results_to_json(page->results, page->count, page->version);
-    const bool done = about && results;
+    const bool done = about && diff && results;
 
     if (done) {
         fwrite(fm_template.before, 1, fm_template.before_length, out);
-        fputs("{\"page\": ", out);
-        embed(out, about);
-        fputs(", \"results\": ", out);
-        embed(out, results);
+        putc('{', out);
+        write_part(out, "page", about);
+        putc(',', out);
+        write_part(out, "diff", diff);
+        putc(',', out);
+        write_part(out, "results", results);
         putc('}', out);
         fwrite(fm_template.after, 1, fm_template.after_length, out);
     }
     free(results);
+    free(diff);
     free(about);
-    free(csv);
     return done || fm_fail(err, FM_ERR_NO_MEMORY, "report: not enough memory to write it");
 }

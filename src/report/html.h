@@ -8,17 +8,15 @@
 
 #include "core/error.h"
 #include "core/result.h"
+#include "report/diff.h"
 
-/* What a page shows: results one after the other, or held against each other. */
+/* What a page shows: results one after the other or, with a diff of them, held against each other:
+   what differs first, curves of the same name overlaid. */
 struct fm_html {
     const struct fm_result *const *results;
     size_t count;
+    const struct fm_diff *diff; /* NULL: none */
     const char *version;        /* of fathom */
-    bool compared;              /* curves of the same name overlaid, values side by side */
-    const char *const *labels;  /* what the results are called, such as their files; NULL: as their
-                                   machines */
-    const char *const *differs; /* the properties that differ beyond their intervals, compared
-                                   pages begin with them; ends with NULL. NULL: none */
 };
 
 /* UNSUPPORTED, with the remedy, in a build without the page. */

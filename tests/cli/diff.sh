@@ -46,6 +46,8 @@ if [ "$FATHOM_REPORT" = yes ]; then
     run diff small.json bent.json -o diff.html
     ok "-o diff.html" [ "$code" = 1 -a ! -s out -a ! -s err ]
     ok "it is a page that names both" sh -c 'grep -q bent.json diff.html && grep -qi "<!doctype html>" diff.html'
+else
+    refused "-o diff.html" 3 'built without' diff small.json bent.json -o diff.html
 fi
 
 refused "one file" 2 'A.json B.json... is missing' diff small.json

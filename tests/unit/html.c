@@ -90,33 +90,28 @@ static void compared_results_keep_their_names(void **state)
     struct fm_result a, b;
     struct fm_error err;
     const struct fm_result *list[] = {&a, &b};
-    const char *labels[] = {"a.json", "b.json"};
-    const char *differs[] = {"l1d.capacity", NULL};
+    const char *names[] = {"a.json", "</script>"};
+    struct fm_diff diff;
     char *text;
     build(&a);
     build(&b);
+    assert_true(fm_diff_make(&diff, list, names, 2));
     const bool there = fm_html_available(NULL);
-    const struct fm_html page = {.results = list,
-                                 .count = 2,
-                                 .version = "1",
-                                 .compared = true,
-                                 .labels = labels,
-                                 .differs = differs};
+    const struct fm_html page = {.results = list, .count = 2, .diff = &diff, .version = "1"};
     assert_int_equal(write_page(&page, &text, &err), there);
     if (there) {
         char *json = cut_out(text);
         json_t *root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
-        json_t *about = json_object_get(root, "page");
-        assert_true(json_is_true(json_object_get(about, "compared")));
+        assert_null(strpbrk(json, "<>&"));
         assert_int_equal(json_array_size(json_object_get(root, "results")), 2);
-        assert_string_equal(json_string_value(json_array_get(json_object_get(about, "labels"), 1)),
-                            "b.json");
-        assert_string_equal(json_string_value(json_array_get(json_object_get(about, "differs"), 0)),
-                            "l1d.capacity");
+        json_t *sides = json_object_get(json_object_get(root, "diff"), "results");
+        assert_string_equal(json_string_value(json_object_get(json_array_get(sides, 1), "file")),
+                            "</script>");
         json_decref(root);
         free(json);
     }
     free(text);
+    fm_diff_free(&diff);
     fm_result_free(&a);
     fm_result_free(&b);
 }

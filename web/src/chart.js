@@ -10,14 +10,13 @@ import { readout } from './readout.js'
 const FONT = '12px system-ui, sans-serif'
 const MOST_BANDS = 4
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]]
-export const COLOURS = 8
 
 const charts = new Set()
 onThemeChange(() => charts.forEach(chart => chart.redraw(false, true)))
 
 // Colours are written #rrggbb; two digits more make them transparent.
 const fade = (paint, part) => `${paint}${Math.round(part * 2.55).toString(16).padStart(2, '0')}`
-const lineColour = index => colour(`line${index % COLOURS + 1}`)
+const lineColour = curve => colour(`line${curve.colour + 1}`)
 
 // All x of the family, and for each curve its y, low and high there; null where it has no point.
 function columns(spec) {
@@ -36,18 +35,18 @@ function columns(spec) {
 function seriesOf(spec) {
   const series = [{}]
   const bands = []
-  spec.curves.forEach((curve, i) => {
-    const stroke = () => lineColour(i)
+  spec.curves.forEach(curve => {
+    const stroke = () => lineColour(curve)
     const at = series.length
     const few = curve.points.length < 120
     series.push({
-      label: curve.label, stroke, width: 2, spanGaps: true, dash: DASHES[Math.floor(i / COLOURS) % DASHES.length],
+      label: curve.label, stroke, width: 2, spanGaps: true, dash: DASHES[curve.dash % DASHES.length],
       points: { show: few, size: curve.points.length < 12 ? 8 : 5, fill: stroke, stroke, width: 0 }
     })
     const edge = { stroke: 'transparent', width: 0, points: { show: false }, spanGaps: true }
     series.push({ ...edge }, { ...edge })
     if (spec.curves.length <= MOST_BANDS)
-      bands.push({ series: [at + 2, at + 1], fill: () => fade(lineColour(i), 18) })
+      bands.push({ series: [at + 2, at + 1], fill: () => fade(lineColour(curve), 18) })
   })
   return { series, bands }
 }
@@ -128,7 +127,7 @@ function buttons(chart, ends) {
 
 const heightFor = width => Math.round(Math.min(380, Math.max(240, width * 0.5)))
 
-// spec: curves [{label, points, steps}], x and y axes, linear (y), marks [{x, low, high, label}].
+// spec: curves [{label, points, colour (0..7), dash}], x and y axes, linear (y), marks [{x, low, high, label}].
 export function drawChart(spec, host, description) {
   const { data, floor } = columns(spec)
   const { series, bands } = seriesOf(spec)

@@ -60,7 +60,7 @@ export function families(results, labels) {
       if (!found.has(key))
         found.set(key, { stem, curves: [] })
       const label = [results.length > 1 && labels[r], rank !== undefined && memberLabel(stem, rank)].filter(Boolean).join(', ')
-      found.get(key).curves.push({ curve, result, rank, label: label || curve.id })
+      found.get(key).curves.push({ curve, result, rank, side: r, label: label || curve.id })
     }
   })
   const order = family => {
@@ -152,12 +152,23 @@ addEventListener('beforeprint', () => {
   drawn.forEach(each => each.resize(Math.min(PRINTED, each.chart.width)))
 })
 
+const COLOURS = 8
+
+// A colour for each curve; where results are compared for each result, and a dash for each member.
+function look(family, each, i) {
+  const sides = new Set(family.curves.map(other => other.side))
+  if (sides.size === 1)
+    return { colour: i % COLOURS, dash: Math.floor(i / COLOURS) }
+  const ranks = [...new Set(family.curves.map(other => other.rank))]
+  return { colour: each.side % COLOURS, dash: ranks.indexOf(each.rank) }
+}
+
 export function curveFigure(family, level, anchors) {
   const [{ curve, result }] = family.curves
   const id = freshId(), heading = freshId()
   family.curves.forEach(each => anchors.set(each.curve.id, id))
   const spec = {
-    curves: family.curves.map(each => ({ label: each.label, points: each.curve.points })),
+    curves: family.curves.map((each, i) => ({ label: each.label, points: each.curve.points, ...look(family, each, i) })),
     x: curve.x, y: curve.y, marks: marksOf(family),
     // A part of a whole lies between nothing and one.
     linear: !curve.y.unit && family.curves.every(each => each.curve.points.every(point => Math.abs(point[1]) < 4))

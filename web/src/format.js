@@ -7,7 +7,7 @@ export function three(number) {
   const size = Math.abs(number)
   if (size !== 0 && (size < 1e-3 || size >= 1e7))
     return number.toPrecision(3)
-  return number.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0)
+  return number.toFixed(size < 0.9995 && size > 0 ? 3 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0)
 }
 
 function short(number) {
@@ -45,10 +45,13 @@ export function show(value, unit) {
   return String(value)
 }
 
-// '562 KiB – 680 KiB', '' where both ends read the same.
-export function range(finding) {
-  const low = show(finding.low, finding.unit), high = show(finding.high, finding.unit)
-  return low && high && low !== high ? `${low} – ${high}` : ''
+// '562 – 680 KiB', '900 KiB – 1.2 MiB', '' where both ends read the same.
+export function range({ low, high, unit }) {
+  const from = show(low, unit), to = show(high, unit)
+  if (!from || !to || from === to)
+    return ''
+  const [, value, suffix] = from.match(/^(\S+)( \S+)$/) ?? []
+  return `${suffix && to.endsWith(suffix) ? value : from} – ${to}`
 }
 
 export function percent(fraction) {

@@ -126,11 +126,11 @@ function drawRow(parent, row, y, scale, cost, wide) {
     parent.append(svg('rect', { x: left, y: y + 28, width: cost(row.cost.value), height: 5, rx: 2.5, class: 'cost' }))
 }
 
-function draw(groups, width) {
+function draw(groups, width, beside) {
   const wide = width >= WIDE
   const rowHeight = wide ? 48 : 60
-  const scale = sizeScale(groups, wide ? width - COST_WIDTH - 24 : width - 1)
-  const cost = costScale(groups, COST_WIDTH)
+  const scale = sizeScale(beside, wide ? width - COST_WIDTH - 24 : width - 1)
+  const cost = costScale(beside, COST_WIDTH)
   const height = AXIS + groups.reduce((sum, group) => sum + TITLE + group.rows.length * rowHeight + GAP, 0)
   const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, 'aria-hidden': 'true', class: 'hierarchy' })
   const grid = svg('g', { class: 'grid' })
@@ -175,8 +175,10 @@ function asTable(groups) {
   })
 }
 
-export function hierarchyFigure(result) {
+// Results that are looked at side by side share one scale.
+export function hierarchyFigure(result, others = [result]) {
   const groups = hierarchy(result)
+  const beside = others.flatMap(hierarchy)
   if (!groups.length)
     return el('p', { class: 'nothing' }, 'No level of the hierarchy was measured.')
   const picture = el('div', { class: 'picture' })
@@ -185,7 +187,7 @@ export function hierarchyFigure(result) {
   const redraw = width => {
     width = Math.floor(width)
     if (width > 0 && width !== drawn)
-      picture.replaceChildren(draw(groups, drawn = width))
+      picture.replaceChildren(draw(groups, drawn = width, beside))
   }
   new ResizeObserver(entries => redraw(entries[0].contentRect.width)).observe(picture)
   return el('figure', { 'aria-labelledby': caption },

@@ -1,5 +1,6 @@
 // The page: reads the results that stand in it and builds itself from them.
 import { environmentList, headline, warningList } from './about.js'
+import { columnNames, differencesTable, differenceSummary, valuesTable } from './compare.js'
 import { curveFigure, families } from './curves.js'
 import { downloadButton, fileName } from './download.js'
 import { ledgerTable, summary } from './ledger.js'
@@ -9,7 +10,7 @@ import { count } from './format.js'
 import { findingsTable } from './findings.js'
 import { hierarchyFigure } from './hierarchy.js'
 
-const { page, results } = JSON.parse(document.getElementById('fathom-data').textContent)
+const { page, results, diff } = JSON.parse(document.getElementById('fathom-data').textContent)
 
 function section(title, level, ...content) {
   const id = freshId()
@@ -52,8 +53,9 @@ function data(level) {
   const whole = results.length === 1 ? results[0] : results
   return section('Data', level, el('p', { class: 'lead' }, 'Everything this page shows, to work with elsewhere.'),
     el('div', { class: 'downloads' },
-      downloadButton('Result as JSON', fileName(name, 'json'), 'application/json', () => `${JSON.stringify(whole, null, 2)}\n`),
-      downloadButton('Findings as CSV', fileName(name, 'csv'), 'text/csv', () => page.csv)))
+      downloadButton(results.length === 1 ? 'Result as JSON' : 'Results as JSON', fileName(name, 'json'), 'application/json', () => `${JSON.stringify(whole, null, 2)}\n`),
+      downloadButton('Findings as CSV', fileName(name, 'csv'), 'text/csv', () => page.csv),
+      diff && downloadButton('Differences as JSON', 'differences.json', 'application/json', () => `${JSON.stringify(diff, null, 2)}\n`)))
 }
 
 function single() {
@@ -72,9 +74,27 @@ function several() {
     data(2)]
 }
 
+// Results held against each other: what differs, the curves overlaid, each picture on one scale.
+function compared() {
+  const names = columnNames(diff)
+  document.title = `${diff.results.map(side => side.machine).join(' and ')} compared – Fathom`
+  const anchors = new Map()
+  return [
+    el('div', { class: 'intro' }, el('h1', {}, results.length === 2 ? 'Two results compared' : `${results.length} results compared`),
+      el('ol', { class: 'sides' }, results.map((result, i) => el('li', {}, el('span', { class: `key key${i % 8 + 1}`, 'aria-hidden': 'true' }),
+        el('b', {}, `${names[i]} `), result.machine.name, el('span', { class: 'range' }, `${diff.results[i].file} · ${headline(result)}`)))),
+      el('p', { class: 'lead' }, differenceSummary(diff))),
+    section('Differences', 2, differencesTable(diff, names)),
+    section('Curves', 2, families(results, names).map(family => curveFigure(family, 3, anchors))),
+    section('Hierarchies', 2, results.map((result, i) => [el('h3', {}, `${names[i]}: ${result.machine.name}`), hierarchyFigure(result, results)])),
+    section('All values', 2, valuesTable(diff, results, names)),
+    section('Surroundings', 2, results.map((result, i) => [el('h3', {}, `${names[i]}: ${result.machine.name}`), environmentList(result), warningList(result)])),
+    data(2)]
+}
+
 function build() {
   startTheme()
-  const main = el('main', { id: 'content', tabindex: -1 }, results.length === 1 ? single() : several())
+  const main = el('main', { id: 'content', tabindex: -1 }, diff ? compared() : results.length === 1 ? single() : several())
   document.body.append(
     el('a', { class: 'skip', href: '#content' }, 'Skip to the report'),
     el('header', {}, el('p', { class: 'brand' }, 'Fathom'), themeSwitch()),

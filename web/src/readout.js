@@ -1,24 +1,22 @@
 // What is under the cursor, in words: the legend of a chart, and what a screen reader hears.
 import { el } from './dom.js'
-import { number, show } from './format.js'
+import { number, range, show } from './format.js'
 
-const keyClass = i => `key key${i % 8 + 1}`
 
 function valueText(spec, point) {
   if (!point)
     return '–'
   const [, y, low, high] = point
-  const spread = typeof low === 'number' && typeof high === 'number' && show(low, spec.y.unit) !== show(high, spec.y.unit)
-    ? ` (${show(low, spec.y.unit)} – ${show(high, spec.y.unit)})` : ''
-  return `${show(y, spec.y.unit)}${spread}`
+  const spread = range({ low, high, unit: spec.y.unit })
+  return `${show(y, spec.y.unit)}${spread && ` (${spread})`}`
 }
 
 export function readout(spec) {
   const many = spec.curves.length > 1
   const where = el('span', { class: 'where' })
-  const items = spec.curves.map((curve, i) => {
+  const items = spec.curves.map(curve => {
     const value = el('span', { class: 'value' })
-    const item = el('span', { class: 'item' }, el('span', { class: keyClass(i), 'aria-hidden': 'true' }),
+    const item = el('span', { class: 'item' }, el('span', { class: `key key${curve.colour + 1}`, 'aria-hidden': 'true' }),
       many && el('span', { class: 'label' }, curve.label), ' ', value)
     return { value, item, at: new Map(curve.points.map(point => [point[0], point])) }
   })

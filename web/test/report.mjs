@@ -15,11 +15,11 @@ const [fathom, top] = process.argv.slice(2)
 const work = mkdtempSync(join(tmpdir(), 'fathom-report-'))
 const place = name => join(work, name)
 const environment = { ...process.env, LC_ALL: 'C', ASAN_OPTIONS: 'detect_leaks=0' }
-const run = async (...options) => (await promisify(execFile)(fathom, ['survey', '--no-progress', ...options],
-  { env: environment, maxBuffer: 1 << 26 })).stdout
+const fathomOf = async (...options) => (await promisify(execFile)(fathom, options, { env: environment, maxBuffer: 1 << 26 })).stdout
+const run = (...options) => fathomOf('survey', '--no-progress', ...options)
 
 // What a page holds, as a program would read it.
-function resultsIn(file) {
+function dataIn(file) {
   const text = readFileSync(file, 'utf8')
   return JSON.parse(text.match(/id="fathom-data">(.*?)<\/script>/s)[1])
 }
@@ -51,7 +51,7 @@ async function checkScale(page, result, name) {
 
 async function checkLoaded(browser, file, name) {
   const page = await open(browser, file)
-  const { results } = resultsIn(file)
+  const { results } = dataIn(file)
   equal(`${name}: headed by the machine`, await page.locator('h1').innerText(), results[0].machine.name)
   await checkDrawn(page, results[0], name)
   equal(`${name}: a row for each finding`, await page.locator('.findings tbody tr:not(.group)').count(), results[0].findings.length)
@@ -146,10 +146,10 @@ async function checkDownloads(page, file, wantedCsv) {
     return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
   }
   const json = await fetched('Result as JSON')
-  equal('the result can be taken along', JSON.parse(json.text), resultsIn(file).results[0])
+  equal('the result can be taken along', JSON.parse(json.text), dataIn(file).results[0])
   ok('under a plain name', /^[a-z0-9-]+\.json$/.test(json.name), json.name)
   equal('findings as --format csv has them', (await fetched('Findings as CSV')).text, wantedCsv)
-  const curve = resultsIn(file).results[0].curves.find(c => c.id === 'cache-only')
+  const curve = dataIn(file).results[0].curves.find(c => c.id === 'cache-only')
   const lines = (await fetched('CSV')).text.trim().split('\n')
   equal('the points of a curve', [lines[0], lines.length], ['footprint_B,latency_ns,low_ns,high_ns', curve.points.length + 1])
 }
@@ -176,8 +176,26 @@ async function checkPhone(browser, file) {
 async function checkSeveral(browser, file) {
   const page = await open(browser, file)
   equal('several machines, each by its name', await page.locator('article h2:first-child').allInnerTexts(),
-    resultsIn(file).results.map(result => result.machine.name))
+    dataIn(file).results.map(result => result.machine.name))
   equal('several machines: no error', page.trouble, [])
+}
+
+// Compared results: what differs as `fathom diff` has it, and the curves of both in one figure.
+async function checkCompared(browser, file) {
+  const page = await open(browser, file)
+  const { diff, results } = dataIn(file)
+  equal('compared: a row for each difference', await page.locator('.compared').first().locator('tbody tr:not(.group)').count(),
+    diff.differences.length)
+  ok('compared: they do differ', diff.differences.length > 3)
+  const chart = await chartOf(page, 0)
+  const ink = [await inkOf(chart, 'line1'), await inkOf(chart, 'line2')]
+  ok('compared: both curves are in one figure', ink.every(pixels => pixels > 20), ink)
+  const keys = page.locator('figure.curve').first().locator('.readout .label')
+  equal('compared: and named', await keys.allInnerTexts(), ['A', 'B'])
+  const ticks = await page.locator('.hierarchy').evaluateAll(pictures => pictures.map(picture =>
+    [...picture.querySelectorAll('.grid text')].map(text => text.textContent).join(' ')))
+  ok('compared: hierarchies share a scale', ticks.length === results.length && ticks[0] === ticks[1], ticks)
+  equal('compared: no error', page.trouble, [])
 }
 
 const P3 = join(top, 'machines/intel-pentium-iii-450.yaml'), ARM = join(top, 'machines/arm926ej-s.yaml')
@@ -191,6 +209,9 @@ async function main() {
     run('--quick', '--budget', '4', '--record', place('samples'), '-o', here)
       .then(() => run('--replay', place('samples'), '-o', again)),
     run('--machine', P3, '--seed', '1', '--quick', '--method', 'calibrator', '-o', p3)
+      .then(() => run('--machine', P3, '--seed', '1', '--quick', '-o', place('p3.json')))
+      .then(() => run(...simulated, '-o', place('arm.json')))
+      .then(() => fathomOf('diff', place('arm.json'), place('p3.json'), '-o', place('diff.html')).catch(difference => difference))
       .then(() => run(...simulated, '-o', arm))
       .then(() => run('--machine', ARM, '--machine', P3, '--only', 'levels', '--quick', '-o', two))])
   try {
@@ -210,6 +231,7 @@ async function main() {
     await page.context().close()
     await checkPhone(browser, arm)
     await checkSeveral(browser, two)
+    await checkCompared(browser, place('diff.html'))
     await checkHostile(browser, readFileSync(arm, 'utf8'), (name, text) => {
       writeFileSync(place(name), text)
       return place(name)
