@@ -69,6 +69,17 @@ unsigned fm_canvas_rule(struct fm_canvas *canvas, double x)
     return column;
 }
 
+/* What a cell is, and how a terminal is told: the curve stands out, rules stay behind it. */
+enum ink { INK_NONE, INK_RULE, INK_CURVE };
+static const char *const inks[] = {"\033[0m", "\033[2m", "\033[36m"};
+
+static enum ink ink_of(const struct fm_canvas *canvas, unsigned row, unsigned column)
+{
+    if (canvas->dots[row * canvas->columns + column])
+        return INK_CURVE;
+    return canvas->ruled[column] ? INK_RULE : INK_NONE;
+}
+
 static void print_cell(const struct fm_canvas *canvas, FILE *out, unsigned row, unsigned column)
 {
     const unsigned char dots = canvas->dots[row * canvas->columns + column];
@@ -80,12 +91,20 @@ static void print_cell(const struct fm_canvas *canvas, FILE *out, unsigned row, 
         putc(dots == 1 ? '\'' : dots == 2 ? '.' : ':', out);
 }
 
-void fm_canvas_row(const struct fm_canvas *canvas, FILE *out, unsigned row)
+void fm_canvas_row(const struct fm_canvas *canvas, FILE *out, unsigned row, bool colour)
 {
     unsigned end = canvas->columns;
-    while (end && !canvas->dots[row * canvas->columns + end - 1] && !canvas->ruled[end - 1])
+    enum ink last = INK_NONE;
+    while (end && ink_of(canvas, row, end - 1) == INK_NONE)
         end--;
-    for (unsigned column = 0; column < end; column++)
+    for (unsigned column = 0; column < end; column++) {
+        const enum ink ink = ink_of(canvas, row, column);
+        if (colour && ink != last) /* from the plain, since faintness would last */
+            fprintf(out, "%s%s", inks[INK_NONE], ink == INK_NONE ? "" : inks[ink]);
+        last = ink;
         print_cell(canvas, out, row, column);
+    }
+    if (colour && last != INK_NONE)
+        fputs(inks[INK_NONE], out);
     putc('\n', out);
 }

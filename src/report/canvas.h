@@ -24,6 +24,6 @@ void fm_canvas_line(struct fm_canvas *canvas, double x0, double y0, double x1, d
 unsigned fm_canvas_rule(struct fm_canvas *canvas, double x);
 
 /* Prints one row of characters, counted from the top, trailing blanks left out. */
-void fm_canvas_row(const struct fm_canvas *canvas, FILE *out, unsigned row);
+void fm_canvas_row(const struct fm_canvas *canvas, FILE *out, unsigned row, bool colour);
 
 #endif

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "report/meanings.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "report/values.h"
@@ -58,7 +59,7 @@ void fm_report_notes(FILE *out, const struct fm_result *result, const struct fm_
     if (!result->complete)
         labelled(out, "incomplete:", "33",
                  "the survey ended early; what was not reached is undetermined", look);
-    for (size_t i = 0; i < result->finding_count; i++)
+    for (size_t i = 0; !look->verbose && i < result->finding_count; i++)
         /* What this machine refuses is no news to most; --verbose and the files have it. */
         if (result->findings[i].note[0] && result->findings[i].status != FM_UNSUPPORTED &&
             !noted_before(result, i))
@@ -87,7 +88,9 @@ static void add(char *text, size_t space, const char *before, const char *piece)
 static void spell_out(const struct fm_value *value, const char *unit, char out[FM_CELL * 2])
 {
     char cell[FM_CELL];
-    if (value->kind == FM_VALUE_NUMBER)
+    if (value->kind == FM_VALUE_NUMBER && value->number == 1 && strcmp(unit, "cycles") == 0)
+        strcpy(out, "1 cycle");
+    else if (value->kind == FM_VALUE_NUMBER)
         snprintf(out, FM_CELL * 2, "%.*g%s%s", strcmp(unit, "B") == 0 ? 17 : 4, value->number,
                  *unit ? " " : "", unit);
     else
@@ -96,21 +99,32 @@ static void spell_out(const struct fm_value *value, const char *unit, char out[F
 
 static void measured(const struct fm_finding *finding, char *text, size_t space)
 {
-    char value[FM_CELL * 2], low[FM_CELL * 2], high[FM_CELL * 2], sure[FM_CELL];
+    char value[FM_CELL * 2], low[FM_CELL * 2], high[FM_CELL * 2], sure[FM_CELL], clause[512];
 
     spell_out(&finding->value, finding->unit, value);
     spell_out(&finding->low, finding->unit, low);
     spell_out(&finding->high, finding->unit, high);
-    add(text, space, " ", value);
-    if (*low && *high && strcmp(low, high) != 0) {
-        add(text, space, ", between ", low);
+    add(text, space, " ", fm_meaning(finding->property, value, clause, sizeof clause));
+    const bool certain = !*low || !*high || strcmp(low, high) == 0;
+    if (!certain) {
+        add(text, space, "; between ", low);
         add(text, space, " and ", high);
     }
     snprintf(sure, sizeof sure, "%.3g%%", finding->confidence * 100);
-    add(text, space, ", sure to ", sure);
+    add(text, space, certain ? "; sure to " : ", sure to ", sure);
     add(text, space, ", by ", finding->method);
     for (size_t i = 0; i < FM_LIST && finding->witnesses[i][0]; i++)
         add(text, space, i ? ", " : " with ", finding->witnesses[i]);
+}
+
+static void not_measured(const struct fm_finding *finding, char *text, size_t space)
+{
+    char value[FM_CELL * 2];
+    add(text, space, " ", fm_status_name(finding->status));
+    for (size_t i = 0; i < finding->candidate_count; i++) {
+        spell_out(&finding->candidates[i], finding->unit, value);
+        add(text, space, i ? ", " : ", one of ", value);
+    }
 }
 
 static void sentence(FILE *out, const struct fm_finding *finding, const struct fm_look *look)
@@ -121,9 +135,8 @@ static void sentence(FILE *out, const struct fm_finding *finding, const struct f
     if (finding->status == FM_MEASURED)
         measured(finding, text, sizeof text);
     else
-        add(text, sizeof text, " ", fm_status_name(finding->status));
-    if (finding->status == FM_UNSUPPORTED)
-        add(text, sizeof text, ": ", finding->note);
+        not_measured(finding, text, sizeof text);
+    add(text, sizeof text, finding->status == FM_MEASURED ? "; " : ": ", finding->note);
     spell_out(&finding->claimed, finding->unit, claimed);
     add(text, sizeof text, "; claimed ", claimed);
     if (*claimed)

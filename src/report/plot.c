@@ -11,6 +11,7 @@
 #define ROWS       16
 #define MARGIN     9 /* columns left of the canvas: a label and the axis */
 #define LABEL_ROWS 3
+#define NARROWEST  24 /* less would hold the margin and hardly more */
 #define WIDEST     240
 
 static void draw_points(struct fm_canvas *canvas, const struct fm_curve *curve,
@@ -98,7 +99,8 @@ static double tick_in_row(const struct fm_scale *y, unsigned row)
     return 0;
 }
 
-static void print_rows(FILE *out, const struct fm_canvas *canvas, const struct fm_scale *y)
+static void print_rows(FILE *out, const struct fm_canvas *canvas, const struct fm_scale *y,
+                       bool colour)
 {
     for (unsigned row = 0; row < ROWS; row++) {
         const double tick = tick_in_row(y, row);
@@ -109,7 +111,7 @@ static void print_rows(FILE *out, const struct fm_canvas *canvas, const struct f
             snprintf(label, sizeof label, "%g", tick);
         fprintf(out, "%*s %s", MARGIN - 2, label,
                 canvas->unicode ? (*label ? "┤" : "│") : (*label ? "+" : "|"));
-        fm_canvas_row(canvas, out, row);
+        fm_canvas_row(canvas, out, row, colour);
     }
 }
 
@@ -159,15 +161,16 @@ static char *axis_text(const struct fm_axis *axis, char text[FM_CELL])
     return text;
 }
 
-static void print_title(FILE *out, const struct fm_curve *curve, const struct fm_look *look)
+static void print_title(FILE *out, const struct fm_curve *curve, unsigned width, bool colour)
 {
     char text[256], x[FM_CELL], y[FM_CELL];
     snprintf(text, sizeof text, "%s: %s over %s", curve->id, axis_text(&curve->y, y),
              axis_text(&curve->x, x));
-    if (look->colour)
-        fprintf(out, "\033[1m%s\033[0m\n", text);
-    else
-        fprintf(out, "%s\n", text);
+    if (colour)
+        fputs("\033[1m", out);
+    fm_fill(out, text, width, 0, 2);
+    if (colour)
+        fputs("\033[0m", out);
 }
 
 bool fm_report_plot(FILE *out, const struct fm_curve *curve, const struct fm_look *look,
@@ -176,7 +179,9 @@ bool fm_report_plot(FILE *out, const struct fm_curve *curve, const struct fm_loo
     struct fm_canvas canvas;
     struct labels labels;
     struct fm_scale x, y;
-    const unsigned width = look->width < 40 ? 40 : look->width > WIDEST ? WIDEST : look->width;
+    const unsigned width = look->width < NARROWEST ? NARROWEST
+                           : look->width > WIDEST  ? WIDEST
+                                                   : look->width;
 
     if (!fm_find_scales(curve, &x, &y))
         return fm_fail(err, FM_ERR_UNSUPPORTED,
@@ -190,9 +195,9 @@ bool fm_report_plot(FILE *out, const struct fm_curve *curve, const struct fm_loo
 
     draw_points(&canvas, curve, &x, &y);
     mark_steps(&canvas, &labels, curve, &x);
-    print_title(out, curve, look);
+    print_title(out, curve, width, look->colour);
     print_labels(out, &labels);
-    print_rows(out, &canvas, &y);
+    print_rows(out, &canvas, &y, look->colour);
     print_x_axis(out, curve, &x, canvas.columns, look->unicode);
     fm_canvas_close(&canvas);
     return true;

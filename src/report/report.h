@@ -24,10 +24,11 @@ struct fm_look {
 bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_look *look,
                      struct fm_error *err);
 
-/* The notes and warnings alone: why values are missing, and what can be done about it. */
+/* The notes and warnings alone: why values are missing, and what can be done about it. A verbose
+   look has the notes in its sentences, and here the warnings alone. */
 void fm_report_notes(FILE *out, const struct fm_result *result, const struct fm_look *look);
 
-/* A sentence for every finding. */
+/* A sentence for every finding: what it means, how sure it is, by what method, and any note. */
 void fm_report_sentences(FILE *out, const struct fm_result *result, const struct fm_look *look);
 
 /* One line per finding, quoted as RFC 4180 has it; the heading first when asked for. */

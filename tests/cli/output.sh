@@ -18,7 +18,10 @@ run survey --machine "$noisy" --only tlb
 ok "TLBs have a table of their own" has '^DTLB1  *64  *256K  *full '
 ok "it fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
 run survey --machine "$small" --verbose
-ok "--verbose explains each finding" has '^l1d.capacity: '
+ok "--verbose says what a finding means" has '^l1d.capacity: a random walk over up to 4096 B '
+ok "--verbose has a sentence for each finding" [ "$(grep -c '^[a-z0-9@]*\.[a-z_]*: ' out)" = \
+    "$("$fathom" survey --machine "$small" --format json | jq '.findings | length')" ]
+ok "--verbose fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
 
 run survey --machine "$small" --format json
 ok "JSON" answered
@@ -79,7 +82,7 @@ cp one.json kept.json
 (
     ulimit -f 1
     exec "$fathom" survey "$@" --format json -o kept.json >out 2>err
-)
+) 2>/dev/null
 ok "a write that is cut short leaves the old file" cmp -s kept.json one.json
 refused "--record into a folder that is not there" 2 'nowhere/samples' "$@" \
     --record nowhere/samples
@@ -144,6 +147,13 @@ if script -qec true typed >/dev/null 2>&1 </dev/null; then
     NO_COLOR=1 script -qec "$fathom survey --machine $small --only cycle --no-progress" typed >/dev/null 2>&1 \
         </dev/null
     ok "NO_COLOR and --no-progress" sh -c 'test -s typed && ! grep -q "$(printf "\\033")" typed'
+    LC_ALL=C.UTF-8 script -qec "stty cols 60; $fathom curve levels --machine $small --no-progress" typed \
+        >/dev/null 2>&1 </dev/null
+    axis=$(sed "s/$(printf '\033')\[[0-9;]*m//g" typed | tr -d '\r' | grep "$(printf '\342\224\224')")
+    ok "a curve is as wide as the terminal" [ "$(echo "$axis" | LC_ALL=C.UTF-8 wc -L)" = 60 ]
+    ok "and has colour there" grep -q "$(printf '\033\\[36m')" typed
+    NO_COLOR=1 script -qec "$fathom curve levels --machine $small --no-progress" typed >/dev/null 2>&1 </dev/null
+    ok "NO_COLOR is for curves too" sh -c 'test -s typed && ! grep -q "$(printf "\\033")" typed'
 else
     echo "# no terminal can be made here, so none was looked at"
 fi

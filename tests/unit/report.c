@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "report/meanings.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "report/values.h"
@@ -220,7 +221,8 @@ static void test_tlb_notes(void **state)
     text = written(write_verbose, *state);
     assert_tame(text, 80);
     assert_has(text, "\ndtlb1@2MiB.miss_cost: unsupported: no page is as large here\n");
-    assert_has(text, "\ndtlb1.ways: full, sure to 99%, by swept with clock\n");
+    assert_has(text,
+               "\ndtlb1.ways: an address may lie anywhere in DTLB1; sure to 99%, by swept with");
     free(text);
 }
 
@@ -258,10 +260,73 @@ static void test_verbose(void **state)
 {
     char *text = written(write_verbose, *state);
     assert_tame(text, 80);
-    assert_has(text, "l1d.capacity: 65536 B, sure to 99%, by swept with clock; claimed 65536 B");
-    assert_has(text, "l2.capacity: 716800 B, between 655360 B and 778240 B, sure to 99%");
-    assert_has(text, "l2.ways: undetermined");
+    assert_has(text,
+               "\nl1d.capacity: a random walk over up to 65536 B finds 95 of 100 references in\n"
+               "  L1d; sure to 99%, by swept with clock; claimed 65536 B by sysfs\n");
+    assert_has(text, "between 655360 B and 778240 B, sure to 99%");
+    assert_has(text, "\nl2.ways: undetermined: the two orders disagree");
+    assert_null(strstr(text, "\n? ")); /* once is enough */
+    assert_has(text, "warning: every third sample");
     free(text);
+}
+
+/* A property of the contract that had no words of its own would be "line of L1d is 64". */
+static void test_every_property_has_a_meaning(void **state)
+{
+    (void)state;
+    static const char *const properties[] = {
+        "l1d.capacity",
+        "l2.physical_capacity",
+        "l2.line",
+        "l2.ways",
+        "l3.latency",
+        "l3.latency_cycles",
+        "l2.miss_latency",
+        "l1d.replacement",
+        "l1d.write_allocate",
+        "l1d.write_policy",
+        "l2.inclusion",
+        "l2.unified",
+        "l2.sector",
+        "l1d.banks",
+        "l2.bandwidth_read",
+        "l2.bandwidth_write",
+        "l3.shared_by",
+        "dtlb1.entries",
+        "dtlb1.reach",
+        "dtlb1@2MiB.ways",
+        "dtlb2.miss_cost",
+        "itlb1.miss_cost_cycles",
+        "dtlb2.unified",
+        "dtlb1.page_size",
+        "prefetch.next_line",
+        "prefetch.adjacent_line",
+        "prefetch.stride",
+        "prefetch.region",
+        "btb.entries",
+        "btb.miss_cost",
+        "page.size",
+        "page.resized",
+        "memory.latency",
+        "memory.latency_cycles",
+        "memory.bandwidth_read",
+        "memory.parallel_misses",
+        "cpu.cycle_time",
+        "cpu.add_latency",
+        "walk.cost_cold",
+    };
+    char text[256], name[FM_PROPERTY_TEXT];
+    for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
+        fm_meaning(properties[i], "<value>", text, sizeof text);
+        snprintf(name, sizeof name, "%s of ", strchr(properties[i], '.') + 1);
+        assert_null(strstr(text, name));
+        assert_has(text, "<value>");
+        assert_null(strstr(text, " S "));
+    }
+    assert_has(fm_meaning("l1d.ways", "full", text, sizeof text), "anywhere in L1d");
+    assert_has(fm_meaning("l1d.colour", "blue", text, sizeof text), "colour of L1d is blue");
+    fm_meaning("l1d.capacity", "much", text, 12); /* cut, and ended */
+    assert_string_equal(text, "a random wa");
 }
 
 static void test_absent_level_has_no_row(void **state)
@@ -363,11 +428,11 @@ static void test_plot(void **state)
 {
     (void)state;
     struct fm_curve curve = staircase();
-    for (unsigned width = 40; width <= 200; width += 40) {
+    for (unsigned width = 24; width <= 248; width += 28) {
         const struct fm_look look = {.width = width};
         char *text = drawn(&curve, &look);
         assert_tame(text, width);
-        assert_has(text, "swept: latency (ns) over footprint (B)\n");
+        assert_has(text, "swept: latency (ns)");
         assert_has(text, "l1d 32K");
         assert_has(text, "l2 256K");
         assert_has(text, "  1 +");
@@ -379,6 +444,20 @@ static void test_plot(void **state)
     char *text = drawn(&curve, &braille);
     assert_has(text, "\xe2\x94\x8a"); /* a rule at a step */
     assert_has(text, "\xe2\xa3\x80"); /* two dots low in a cell: the first plateau */
+    assert_null(strchr(text, '\033'));
+    free(text);
+    const struct fm_look coloured = {.width = 80, .unicode = true, .colour = true};
+    text = drawn(&curve, &coloured);
+    assert_has(text, "\033[36m\xe2\xa3\x80");       /* the curve */
+    assert_has(text, "\033[2m\xe2\x94\x8a\033[0m"); /* a rule */
+    for (const char *line = strchr(text, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        const char *last = line, *end = strchr(line, '\n');
+        for (const char *c = line; c < end; c++)
+            if (*c == '\033')
+                last = c;
+        /* No line leaves its colour to the next. */
+        assert_true(*last != '\033' || strncmp(last, "\033[0m", 4) == 0);
+    }
     free(text);
     free(curve.points);
 }
@@ -484,6 +563,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_tlb_notes, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_notes, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_terse_leaves_notes_out, make_result, free_result),
+        cmocka_unit_test(test_every_property_has_a_meaning),
         cmocka_unit_test_setup_teardown(test_verbose, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_absent_level_has_no_row, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_csv, make_result, free_result),
