@@ -21,14 +21,22 @@ bool fm_html_available(struct fm_error *err)
    within strings, where JSON has an escape for them. */
 static void embed(FILE *out, const char *json)
 {
-    for (const char *c = json; *c; c++) {
-        if (strchr("<>&", *c))
-            fprintf(out, "\\u%04x", *c);
-        else if (strncmp(c, "\xe2\x80\xa8", 3) == 0 || strncmp(c, "\xe2\x80\xa9", 3) == 0) {
-            fprintf(out, "\\u202%d", c[2] == '\xa8' ? 8 : 9);
-            c += 2;
-        } else
-            putc(*c, out);
+    for (;;) {
+        const size_t plain = strcspn(json, "<>&\xe2");
+        fwrite(json, 1, plain, out);
+        json += plain;
+        if (!*json)
+            return;
+        if (strncmp(json, "\xe2\x80\xa8", 3) == 0 || strncmp(json, "\xe2\x80\xa9", 3) == 0) {
+            fprintf(out, "\\u202%d", json[2] == '\xa8' ? 8 : 9);
+            json += 3;
+            continue;
+        }
+        if (*json == '\xe2')
+            putc(*json, out);
+        else
+            fprintf(out, "\\u%04x", *json);
+        json++;
     }
 }
 

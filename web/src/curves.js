@@ -1,5 +1,5 @@
 // Every curve of a result: which belong together, what they are called, how they are read.
-import { curveCsv, downloadButton, fileName } from './download.js'
+import { curvesCsv, downloadButton, fileName } from './download.js'
 import { el, freshId, table } from './dom.js'
 import { find, structureName } from './model.js'
 import { number, show } from './format.js'
@@ -15,6 +15,9 @@ const KNOWN = [
   [/^linesize/, 'Misses over the width of stripes',
     'Every other stripe is left out: misses stay while stripes are narrower than a line, since every line is ' +
     'touched all the same, and are gone as soon as a stripe is one line wide.'],
+  [/^(calibrator|stride)/, 'Latency over size, for several strides',
+    'Each line reads its memory at one stride: all rise where a level is full, and strides shorter than a line rise ' +
+    'less, since some of their reads hit a line that is there already.'],
   [/^spots/, 'Latency over spots, for several strides',
     'Each line visits spots that lie one stride apart: a rise at the same number of spots whatever the stride is a ' +
     'TLB running out of entries, one that moves with the stride a cache that is full.']
@@ -27,6 +30,11 @@ function words(stem, curve) {
   const qualifier = stem.split('@')[1]
   if (known)
     return { title: known[1] + (qualifier ? `, on ${qualifier} pages` : ''), reading: known[2] }
+  if (/miss/.test(curve.y.name))
+    return {
+      title: `${capital(curve.y.name)} over ${curve.x.name}${qualifier ? `, ${qualifier}` : ''}`,
+      reading: 'Nothing is missed while all fits; where the line leaves the ground, a level is full.'
+    }
   return {
     title: `${capital(curve.y.name)} over ${curve.x.name}${qualifier ? `, ${qualifier}` : ''}`,
     reading: `Where the line changes its height, ${curve.x.name} has passed a limit of what is measured; ` +
@@ -41,7 +49,7 @@ function member(id) {
 }
 
 function memberLabel(stem, rank) {
-  if (/^spots/.test(stem))
+  if (/^(spots|calibrator|stride)/.test(stem))
     return `stride ${number(rank, 'B')}`
   if (/^linesize/.test(stem))
     return rank === 1 ? 'L1d' : `L${rank}`
@@ -65,7 +73,7 @@ export function families(results, labels) {
   })
   const order = family => {
     const at = KNOWN.findIndex(([pattern]) => pattern.test(family.stem))
-    return at === 1 || at === 0 ? at : at < 0 ? 2 : 1 + at
+    return at < 0 ? 1.5 : at
   }
   return [...found.values()].map(family => ({
     ...family, ...words(family.stem, family.curves[0].curve),
@@ -185,7 +193,7 @@ export function curveFigure(family, level, anchors) {
     el(`h${level}`, { id: heading }, family.title),
     el('figcaption', {}, family.reading),
     host,
-    el('div', { class: 'below' }, details, el('div', { class: 'downloads' }, family.curves.map(each =>
-      downloadButton(family.curves.length > 1 ? `CSV: ${each.label}` : 'CSV',
-        fileName(`${result.machine.name} ${each.curve.id}`, 'csv'), 'text/csv', () => curveCsv(each.curve))))))
+    el('div', { class: 'below' }, details, el('div', { class: 'downloads' },
+      downloadButton('CSV', fileName(`${result.machine.name} ${family.stem}`, 'csv'), 'text/csv',
+        () => curvesCsv(family.curves.map(each => ({ ...each.curve, id: each.label })))))))
 }

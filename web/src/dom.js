@@ -42,7 +42,8 @@ export function table({ caption, headings, groups, classes }) {
       role: i === 0 ? 'rowheader' : 'cell',
       scope: i === 0 ? 'row' : null,
       'data-heading': headings[i].text ?? headings[i],
-      class: headings[i].class
+      // Stacked, what is not there needs no line.
+      class: content === '–' ? 'none' : headings[i].class
     }
     return el(i === 0 ? 'th' : 'td', properties, content)
   }

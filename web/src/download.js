@@ -19,10 +19,14 @@ export function downloadButton(label, name, type, text) {
   }, label)
 }
 
-// The points of a curve, as `fathom curve --format csv` writes them.
-export function curveCsv(curve) {
-  const column = (name, unit) => `${name}${unit ? '_' : ''}${unit}`.replace(/[",\r\n]/g, ' ')
-  const heading = [column(curve.x.name, curve.x.unit), column(curve.y.name, curve.y.unit),
-    column('low', curve.y.unit), column('high', curve.y.unit)]
-  return [heading, ...curve.points].map(row => row.map(v => v ?? '').join(',')).join('\n') + '\n'
+// The points of a curve, as `fathom curve --format csv` writes them; those of a family have their
+// curve's name before them.
+export function curvesCsv(curves) {
+  const field = value => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)
+  const column = (name, unit) => field(`${name}${unit ? '_' : ''}${unit}`)
+  const [{ x, y }] = curves
+  const heading = [column(x.name, x.unit), column(y.name, y.unit), column('low', y.unit), column('high', y.unit)]
+  const rows = curves.flatMap(curve => curve.points.map(point => [field(curve.id), ...point.map(v => v ?? '')]))
+  const from = curves.length > 1 ? 0 : 1
+  return [['curve', ...heading], ...rows].map(row => row.slice(from).join(',')).join('\n') + '\n'
 }

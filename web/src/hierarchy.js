@@ -29,7 +29,7 @@ function sure(row) {
   const finding = row.outermost ? row.cost : row.extent ?? row.entries
   if (finding?.status === 'measured')
     return `${percent(finding.confidence)} sure`
-  return finding ? finding.status : ''
+  return typeof finding?.claimed === 'number' ? `claimed ${size(finding.claimed)}` : ''
 }
 
 function costText(row) {

@@ -1,5 +1,5 @@
 // The ledger: each property as it is claimed, as it is built, and as a program gets it.
-import { count, range, show, three } from './format.js'
+import { count, range, show } from './format.js'
 import { el, table } from './dom.js'
 import { find, ledger, structureName, structures } from './model.js'
 
@@ -15,9 +15,11 @@ function side(finding) {
 }
 
 function verdict(row) {
-  if (row.verdict === 'differs')
+  if (row.verdict === 'differs') {
+    const part = row.ratio !== undefined && row.attribute !== 'ways' ? `${Math.round(row.ratio * 100)} %` : ''
     return el('span', { class: 'mark differs' },
-      row.ratio !== undefined && row.attribute !== 'ways' ? `${three(row.ratio * 100).replace(/\.\d+$/, '')} % of the claim` : 'differs')
+      part && row.asBuilt ? `built so, ${part} usable` : part ? `${part} of the claim` : 'differs')
+  }
   if (row.verdict === 'open')
     return el('span', { class: 'mark open' }, 'not confirmed')
   if (row.verdict === 'agrees')

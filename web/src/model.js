@@ -127,7 +127,9 @@ function ledgerRow(result, finding) {
   const verdict = !claimed ? '' : !known ? 'open' : outside(finding) ? 'differs' : 'agrees'
   const ratio = known && typeof finding.claimed === 'number' && typeof finding.value === 'number' &&
     finding.claimed > 0 ? finding.value / finding.claimed : undefined
-  return { finding, structure, attribute, physical, effective, verdict, ratio }
+  // What is built can be as claimed although a program gets less of it.
+  const asBuilt = twin?.status === 'measured' && !outside({ ...twin, claimed: finding.claimed })
+  return { finding, structure, attribute, physical, effective, verdict, ratio, asBuilt }
 }
 
 const ORDER = { differs: 0, open: 1, agrees: 2, '': 3 }

@@ -1,6 +1,7 @@
 // A result whose every text tries to become markup or script.
 import { equal, ok } from './tap.mjs'
 import { open } from './browser.mjs'
+import { dataOf, withData } from './data.mjs'
 
 const TRICKS = '</script><script>document.title="taken"</script><!--<img src=x onerror="alert(1)">\u2028"\'`${alert(2)}'
 
@@ -14,9 +15,6 @@ function spoil(value, key, keep) {
     return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, spoil(v, k, keep)]))
   return value
 }
-
-const inject = (text, data) => text.replace(/(id="fathom-data">).*?(<\/script>)/s, (whole, before, after) =>
-  before + JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`) + after)
 
 async function check(browser, name, file) {
   const page = await open(browser, file)
@@ -32,8 +30,8 @@ async function check(browser, name, file) {
 }
 
 export async function checkHostile(browser, text, save) {
-  const data = JSON.parse(text.match(/id="fathom-data">(.*?)<\/script>/s)[1])
+  const data = dataOf(text)
   const steering = new Set(['property', 'status', 'unit', 'id', 'label', 'evidence', 'kind'])
-  await check(browser, 'hostile names and notes', save('hostile.html', inject(text, spoil(data, '', steering))))
-  await check(browser, 'hostile words everywhere', save('spoilt.html', inject(text, spoil(data, '', new Set()))))
+  await check(browser, 'hostile names and notes', save('hostile.html', withData(text, spoil(data, '', steering))))
+  await check(browser, 'hostile words everywhere', save('spoilt.html', withData(text, spoil(data, '', new Set()))))
 }

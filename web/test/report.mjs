@@ -10,6 +10,8 @@ import { chartOf, inkOf, open, startBrowser } from './browser.mjs'
 import { checkAccess, checkFirstKey } from './access.mjs'
 import { equal, ok, plan } from './tap.mjs'
 import { checkHostile } from './hostile.mjs'
+import { checkRich } from './rich.mjs'
+import { dataOf } from './data.mjs'
 
 const [fathom, top] = process.argv.slice(2)
 const work = mkdtempSync(join(tmpdir(), 'fathom-report-'))
@@ -19,10 +21,7 @@ const fathomOf = async (...options) => (await promisify(execFile)(fathom, option
 const run = (...options) => fathomOf('survey', '--no-progress', ...options)
 
 // What a page holds, as a program would read it.
-function dataIn(file) {
-  const text = readFileSync(file, 'utf8')
-  return JSON.parse(text.match(/id="fathom-data">(.*?)<\/script>/s)[1])
-}
+const dataIn = file => dataOf(readFileSync(file, 'utf8'))
 
 // Curves of one stem are one figure.
 const figureCount = result => new Set(result.curves.filter(curve => curve.points.length)
@@ -130,6 +129,7 @@ async function checkTheme(page) {
   await page.emulateMedia({ media: 'print' })
   equal('paper is white in print', await paper(), 'rgb(255, 255, 255)')
   ok('so are curves', await inkOf(chart, 'line1') > 20)
+  equal('tables are tables there', await page.locator('.ledger td').first().evaluate(cell => getComputedStyle(cell).display), 'table-cell')
   await page.emulateMedia({ media: 'screen', colorScheme: 'dark' })
   await page.getByRole('radio', { name: 'Light' }).check({ force: true })
   equal('light although the system is dark', await paper(), light)
@@ -232,10 +232,12 @@ async function main() {
     await checkPhone(browser, arm)
     await checkSeveral(browser, two)
     await checkCompared(browser, place('diff.html'))
-    await checkHostile(browser, readFileSync(arm, 'utf8'), (name, text) => {
+    const save = (name, text) => {
       writeFileSync(place(name), text)
       return place(name)
-    })
+    }
+    await checkRich(browser, readFileSync(arm, 'utf8'), save)
+    await checkHostile(browser, readFileSync(arm, 'utf8'), save)
   } finally {
     await browser.close()
     rmSync(work, { recursive: true, force: true })

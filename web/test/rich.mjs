@@ -1,0 +1,61 @@
+// A result with one of everything that a survey can say, whatever probes there are today.
+import { equal, ok } from './tap.mjs'
+import { chartOf, open } from './browser.mjs'
+import { dataOf, withData } from './data.mjs'
+
+function finding(property, unit, value, more = {}) {
+  const known = value !== null
+  return {
+    property, unit, status: known ? 'measured' : 'undetermined', value, low: value, high: value,
+    confidence: known ? 0.98 : null, method: 'some', witnesses: ['clock'], claimed: null, claimed_by: null, evidence: [],
+    candidates: null, note: null, ...more
+  }
+}
+
+const MORE = [
+  finding('l1i.capacity', 'B', 32768, { claimed: 32768, claimed_by: 'sysfs' }), finding('l1i.latency', 'ns', 1.5),
+  finding('itlb1.entries', '', 32), finding('itlb1.reach', 'B', 131072),
+  finding('dtlb1@2MiB.entries', '', 16), finding('dtlb1@2MiB.reach', 'B', 33554432),
+  finding('l7.capacity', 'B', null, { claimed: 1 << 27, claimed_by: 'sysfs', note: 'no step of its own was seen' }),
+  finding('l8.capacity', 'B', 1 << 28, { claimed: 1 << 30, claimed_by: 'sysfs', low: 2 ** 27.8, high: 2 ** 28.2 }),
+  finding('l8.physical_capacity', 'B', 1 << 30),
+  finding('l8.ways', '', 12, { claimed: 16, claimed_by: 'sysfs' }),
+  finding('l1d.replacement', '', null, { candidates: ['tree-plru', 'bit-plru'], note: 'nothing separates them' }),
+  finding('l1d.banks', '', null, { status: 'unsupported', note: 'needs a counter' })
+]
+
+const family = [64, 128, 256].map(stride => ({
+  id: `calibrator-${stride}`, x: { name: 'size', unit: 'B' }, y: { name: 'latency', unit: 'ns' },
+  points: [10, 12, 14, 16, 18].map(power => [2 ** power, power * stride / 64, power * stride / 70, power * stride / 60]), steps: []
+}))
+
+export async function checkRich(browser, text, save) {
+  const data = dataOf(text)
+  const [result] = data.results
+  result.findings.push(...MORE)
+  result.curves.push(...family)
+  result.warnings.push({ id: 'noise', text: 'time was lost', remedy: 'try again' })
+  result.complete = false
+  const page = await open(browser, save('rich.html', withData(text, data)))
+
+  const titles = await page.locator('.hierarchy .title').allTextContents()
+  equal('pictures of both sides and other pages', ['Instruction caches', 'Instruction TLBs', 'Data TLBs, on 2MiB pages']
+    .filter(title => !titles.includes(title)), [])
+  const ledger = await page.locator('.ledger tbody tr').evaluateAll(rows => rows.map(row =>
+    [row.cells[0].textContent, row.cells[row.cells.length - 1].textContent]))
+  const verdicts = ledger.map(([, verdict]) => (/^(built|\d)|differs/.test(verdict) ? 0 : verdict === 'not confirmed' ? 1 : 2))
+  equal('disagreements first, then what is open', verdicts, [...verdicts].sort())
+  equal('the furthest off first', ledger[0], ['L8 capacity', 'built so, 25 % usable'])
+  ok('a count that differs is no percentage', ledger.some(([name, verdict]) => name === 'L8 ways' && verdict === 'differs'), ledger)
+  const rows = await page.locator('.findings tbody tr').allInnerTexts()
+  const row = word => rows.find(each => each.startsWith(word))?.replace(/\s+/g, ' ')
+  ok('candidates are named, with the reason', /one of tree-plru, bit-plru.*undetermined.*nothing separates them/.test(row('replacement')), rows)
+  ok('what cannot be asked says why', /not possible here.*needs a counter/.test(row('banks')))
+  ok('warnings have their remedy', /time was lost\s*Remedy: try again/.test(await page.locator('.warnings').innerText()))
+  ok('an early end is said at the head', (await page.locator('.remarks').innerText()).includes('ended early'))
+  const figure = page.locator('figure.curve').filter({ hasText: 'for several strides' })
+  await chartOf(page, await figure.evaluate(node => [...document.querySelectorAll('figure.curve')].indexOf(node)))
+  equal('a family is one figure', await figure.locator('.readout .label').allInnerTexts(), ['stride 64 B', 'stride 128 B', 'stride 256 B'])
+  equal('one of everything: no error', page.trouble, [])
+  await page.context().close()
+}
