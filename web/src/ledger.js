@@ -46,9 +46,8 @@ function sentence(rows) {
   if (!claims.length)
     return 'Nobody claims anything about this machine.'
   const unchecked = open ? `; ${open} could not be checked` : ''
-  if (!differ)
-    return `Of ${count(claims.length, 'claim')} none is contradicted${unchecked}.`
-  return `Of ${count(claims.length, 'claim')}, ${differ} ${differ === 1 ? 'does' : 'do'} not hold${unchecked}.`
+  const differing = differ === 0 ? 'none differs' : differ === 1 ? '1 differs' : `${differ} differ`
+  return `Of ${count(claims.length, 'claim')}, ${differing} from what was measured${unchecked}.`
 }
 
 // What there is, and how far claims about it can be believed.

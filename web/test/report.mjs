@@ -163,14 +163,17 @@ async function checkPrint(page) {
 
 async function checkPhone(browser, file) {
   const page = await open(browser, file, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true })
+  await checkFirstKey(page)
   await chartOf(page, 0)
   const wide = await page.evaluate(() => document.documentElement.scrollWidth)
   ok('a telephone shows it without scrolling sideways', wide <= 360, wide)
   const small = await page.locator('.hierarchy text, td, p').evaluateAll(nodes =>
     Math.min(...nodes.map(node => parseFloat(getComputedStyle(node).fontSize))))
   ok('and no letters too small to read', small >= 11, small)
+  const figure = page.locator('figure.curve').first()
+  await figure.locator('.u-over').tap()
+  ok('a tap reads the curve', /^footprint .* ns/s.test((await figure.locator('.readout').innerText()).trim()))
   equal('no error on a telephone', page.trouble, [])
-  await checkFirstKey(page)
 }
 
 async function checkSeveral(browser, file) {
