@@ -63,6 +63,7 @@ static void print_program_help(void)
     printf("\nExamples:\n"
            "  fathom                         survey this machine, print the table\n"
            "  fathom --quick -o here.json    the same, faster, as JSON into a file\n"
+           "  fathom -o here.html            as a report for a browser\n"
            "  fathom survey --help           every option\n"
            "\nExit status: 0 answered; 1 nothing could be determined; 2 bad usage or input;\n"
            "3 the machine lacks what was asked for; 130 interrupted.\n");

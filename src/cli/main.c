@@ -15,6 +15,7 @@ const struct fm_command fm_commands[] = {
      .options = fm_survey_options,
      .examples = "  fathom survey --quick\n"
                  "  fathom survey --budget 2 --format json\n"
+                 "  fathom survey -o here.html\n"
                  "  fathom survey --machine intel-xeon-e5530-nehalem --seed 1\n"
                  "  fathom survey --record here.samples -o here.json\n"
                  "  fathom survey --replay here.samples --verbose\n",

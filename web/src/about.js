@@ -1,5 +1,5 @@
 // Where and how it was measured, and what stood in the way.
-import { count, number, show, size } from './format.js'
+import { count, number, percent, show, size } from './format.js'
 import { el } from './dom.js'
 import { measured } from './model.js'
 
@@ -20,6 +20,8 @@ function fact(key, value) {
     return value > 2 ** 62 ? 'no limit' : size(value)
   if (key === 'clock')
     return `${value.name}, steps of ${number(value.resolution_ns, 'ns')}`
+  if (key === 'steal')
+    return percent(value)
   if (key === 'load_average')
     return value.toFixed(2)
   return show(value)

@@ -2,59 +2,11 @@
 import { curvesCsv, downloadButton, fileName } from './download.js'
 import { el, freshId, table } from './dom.js'
 import { find, structureName } from './model.js'
+import { member, memberLabel, place, words } from './words.js'
 import { number, show } from './format.js'
 import { drawChart } from './chart.js'
 
-// By the stem of a curve's id. Others are titled by their axes.
-const KNOWN = [
-  [/^cache-only/, 'Latency over footprint',
-    'Read it from the left: each flat stretch is a level of the hierarchy, and where the line leaves it, ' +
-    'the footprint no longer fits there.'],
-  [/^tlb/, 'Cost of translation over pages',
-    'The line stays down while a TLB holds every page that is visited, and rises where one runs out of entries.'],
-  [/^linesize/, 'Misses over the width of stripes',
-    'Every other stripe is left out: misses stay while stripes are narrower than a line, since every line is ' +
-    'touched all the same, and are gone as soon as a stripe is one line wide.'],
-  [/^(calibrator|stride)/, 'Latency over size, for several strides',
-    'Each line reads its memory at one stride: all rise where a level is full, and strides shorter than a line rise ' +
-    'less, since some of their reads hit a line that is there already.'],
-  [/^spots/, 'Latency over spots, for several strides',
-    'Each line visits spots that lie one stride apart: a rise at the same number of spots whatever the stride is a ' +
-    'TLB running out of entries, one that moves with the stride a cache that is full.']
-]
-
-const capital = text => text.charAt(0).toUpperCase() + text.slice(1)
-
-function words(stem, curve) {
-  const known = KNOWN.find(([pattern]) => pattern.test(stem))
-  const qualifier = stem.split('@')[1]
-  if (known)
-    return { title: known[1] + (qualifier ? `, on ${qualifier} pages` : ''), reading: known[2] }
-  if (/miss/.test(curve.y.name))
-    return {
-      title: `${capital(curve.y.name)} over ${curve.x.name}${qualifier ? `, ${qualifier}` : ''}`,
-      reading: 'Nothing is missed while all fits; where the line leaves the ground, a level is full.'
-    }
-  return {
-    title: `${capital(curve.y.name)} over ${curve.x.name}${qualifier ? `, ${qualifier}` : ''}`,
-    reading: `Where the line changes its height, ${curve.x.name} has passed a limit of what is measured; ` +
-      'a flat line means that it does not matter.'
-  }
-}
-
-// 'spots-4096' and 'spots-512' are members of one family, 4096 and 512 of it.
-function member(id) {
-  const parts = id.match(/^(.*[^-\d])-(\d+)((?:@.*)?)$/)
-  return parts ? { stem: parts[1] + parts[3], rank: Number(parts[2]) } : { stem: id, rank: undefined }
-}
-
-function memberLabel(stem, rank) {
-  if (/^(spots|calibrator|stride)/.test(stem))
-    return `stride ${number(rank, 'B')}`
-  if (/^linesize/.test(stem))
-    return rank === 1 ? 'L1d' : `L${rank}`
-  return String(rank)
-}
+const byRank = (a, b) => (typeof a === 'number' ? a - b : String(a ?? '').localeCompare(b ?? ''))
 
 // Curves that share a stem and axes are one figure; so are those of compared results.
 export function families(results, labels) {
@@ -67,18 +19,14 @@ export function families(results, labels) {
       const key = [stem, curve.x.name, curve.x.unit, curve.y.name, curve.y.unit].join('\n')
       if (!found.has(key))
         found.set(key, { stem, curves: [] })
-      const label = [results.length > 1 && labels[r], rank !== undefined && memberLabel(stem, rank)].filter(Boolean).join(', ')
+      const label = [results.length > 1 && labels[r], memberLabel(stem, rank)].filter(Boolean).join(', ')
       found.get(key).curves.push({ curve, result, rank, side: r, label: label || curve.id })
     }
   })
-  const order = family => {
-    const at = KNOWN.findIndex(([pattern]) => pattern.test(family.stem))
-    return at < 0 ? 1.5 : at
-  }
   return [...found.values()].map(family => ({
     ...family, ...words(family.stem, family.curves[0].curve),
-    curves: family.curves.sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0))
-  })).sort((a, b) => order(a) - order(b))
+    curves: family.curves.sort((a, b) => byRank(a.rank, b.rank))
+  })).sort((a, b) => place(a.stem) - place(b.stem))
 }
 
 // The finding that a step's label and the axis belong to: the interval of the edge is its own.
@@ -107,18 +55,18 @@ function stretch(curve, i, beyond) {
 // Where levels end: as the finding has it that was made of the curve, or else where the curve
 // leaves its plateau.
 function marksOf(family) {
-  if (family.curves.length > 1)
+  const alone = family.curves.length === 1
+  // Levels of compared results would stand in each other's way; the table has them.
+  if (new Set(family.curves.map(each => each.side)).size > 1)
     return []
-  const [{ curve, result }] = family.curves
-  const last = curve.points[curve.points.length - 1][0]
-  return curve.steps.map((step, i) => {
+  return family.curves.flatMap(({ curve, result }) => curve.steps.map((step, i) => {
     const finding = edgeOf(result, curve, step)
     return {
-      x: finding?.value ?? step.x, y: step.y, ...stretch(curve, i, /tlb/.test(curve.id)),
-      label: step.label ? structureName(step.label).replace(/ @.*/, '') : '', edge: step.x < last,
+      x: finding?.value ?? step.x, y: alone ? step.y : 0, ...stretch(curve, i, /tlb/.test(curve.id)),
+      label: step.label ? structureName(step.label).replace(/ @.*/, '') : '', edge: step.x < curve.points[curve.points.length - 1][0],
       low: finding?.low, high: finding?.high
     }
-  })
+  })).sort((a, b) => a.x - b.x)
 }
 
 function pointsTable(family) {
@@ -179,7 +127,7 @@ export function curveFigure(family, level, anchors) {
     curves: family.curves.map((each, i) => ({ label: each.label, points: each.curve.points, ...look(family, each, i) })),
     x: curve.x, y: curve.y, marks: marksOf(family),
     // A part of a whole lies between nothing and one.
-    linear: !curve.y.unit && family.curves.every(each => each.curve.points.every(point => Math.abs(point[1]) < 4))
+    linear: /^(per .*)?$/.test(curve.y.unit) && family.curves.every(each => each.curve.points.every(point => Math.abs(point[1]) < 4))
   }
   const host = el('div', { class: 'chart' })
   waiting.set(host, () => drawn.push(drawChart(spec, host, description(family))))

@@ -55,7 +55,7 @@ export function range({ low, high, unit }) {
 }
 
 export function percent(fraction) {
-  return typeof fraction === 'number' ? `${three(fraction * 100).replace(/\.?0+$/, '')} %` : ''
+  return typeof fraction === 'number' ? `${Number(three(fraction * 100))} %` : ''
 }
 
 // '1 claim', '3 claims'

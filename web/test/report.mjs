@@ -23,9 +23,9 @@ const run = (...options) => fathomOf('survey', '--no-progress', ...options)
 // What a page holds, as a program would read it.
 const dataIn = file => dataOf(readFileSync(file, 'utf8'))
 
-// Curves of one stem are one figure.
-const figureCount = result => new Set(result.curves.filter(curve => curve.points.length)
-  .map(curve => curve.id.replace(/-\d+$/, ''))).size
+// Curves of one stem and the same axes are one figure.
+const figureCount = result => new Set(result.curves.filter(curve => curve.points.length).map(curve =>
+  JSON.stringify([curve.id.replace(/-(\d+|l\d+[di]?|[di]tlb\d+)(@.*)?$/, '$2'), curve.x, curve.y]))).size
 
 async function checkDrawn(page, result, name) {
   equal(`${name}: one figure for each family of curves`, await page.locator('figure.curve').count(), figureCount(result))

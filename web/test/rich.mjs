@@ -13,7 +13,7 @@ function finding(property, unit, value, more = {}) {
 }
 
 const MORE = [
-  finding('l1i.capacity', 'B', 32768, { claimed: 32768, claimed_by: 'sysfs' }), finding('l1i.latency', 'ns', 1.5),
+  finding('l1i.capacity', 'B', 32768, { claimed: 32768, claimed_by: 'sysfs' }), finding('l1i.latency', 'ns', 1.5, { confidence: 1 }),
   finding('itlb1.entries', '', 32), finding('itlb1.reach', 'B', 131072),
   finding('dtlb1@2MiB.entries', '', 16), finding('dtlb1@2MiB.reach', 'B', 33554432),
   finding('l7.capacity', 'B', null, { claimed: 1 << 27, claimed_by: 'sysfs', note: 'no step of its own was seen' }),
@@ -29,11 +29,18 @@ const family = [64, 128, 256].map(stride => ({
   points: [10, 12, 14, 16, 18].map(power => [2 ** power, power * stride / 64, power * stride / 70, power * stride / 60]), steps: []
 }))
 
+// Paper 000's: counted misses of each level over the footprint.
+const misses = [['l1d', 14], ['l2', 18]].map(([level, full]) => ({
+  id: `misses-${level}`, x: { name: 'footprint', unit: 'B' }, y: { name: 'misses', unit: 'per reference' },
+  points: [10, 12, 14, 16, 18, 20, 22].map(power => [2 ** power, power > full ? 0.9 : 0, 0, power > full ? 1 : 0]),
+  steps: [{ x: 2 ** full, y: 0, label: level }]
+}))
+
 export async function checkRich(browser, text, save) {
   const data = dataOf(text)
   const [result] = data.results
   result.findings.push(...MORE)
-  result.curves.push(...family)
+  result.curves.push(...family, ...misses)
   result.warnings.push({ id: 'noise', text: 'time was lost', remedy: 'try again' })
   result.complete = false
   const page = await open(browser, save('rich.html', withData(text, data)))
@@ -50,12 +57,16 @@ export async function checkRich(browser, text, save) {
   const rows = await page.locator('.findings tbody tr').allInnerTexts()
   const row = word => rows.find(each => each.startsWith(word))?.replace(/\s+/g, ' ')
   ok('candidates are named, with the reason', /one of tree-plru, bit-plru.*undetermined.*nothing separates them/.test(row('replacement')), rows)
+  ok('certainty is 100 %', rows.some(each => /^latency\s+1\.50 ns\s+100 %/.test(each)), rows)
   ok('what cannot be asked says why', /not possible here.*needs a counter/.test(row('banks')))
   ok('warnings have their remedy', /time was lost\s*Remedy: try again/.test(await page.locator('.warnings').innerText()))
   ok('an early end is said at the head', (await page.locator('.remarks').innerText()).includes('ended early'))
   const figure = page.locator('figure.curve').filter({ hasText: 'for several strides' })
-  await chartOf(page, await figure.evaluate(node => [...document.querySelectorAll('figure.curve')].indexOf(node)))
+  for (let i = 0; i < await page.locator('figure.curve').count(); i++)
+    await chartOf(page, i)
   equal('a family is one figure', await figure.locator('.readout .label').allInnerTexts(), ['stride 64 B', 'stride 128 B', 'stride 256 B'])
+  const counted = page.locator('figure.curve').filter({ hasText: 'Counted rather than timed' })
+  equal('counted misses are another', await counted.locator('.readout .label').allInnerTexts(), ['L1d', 'L2'])
   equal('one of everything: no error', page.trouble, [])
   await page.context().close()
 }
