@@ -64,7 +64,10 @@ void fathom_options_free(struct fathom_options *options);
  *
  *   effort          quick | normal | thorough
  *   method          default | cooper-sandoval | calibrator
- *   meter           auto | clock | sim        (sim: a described machine's exact counters)
+ *   meter           auto | clock | sim | callgrind    (sim: a described machine's exact counters;
+ *                   callgrind: the model of the option of that name)
+ *   callgrind       caches of the model that callgrind is to count in, as
+ *                   "D1=32768,8,64 LL=262144,16,64"; see fathom_needs_callgrind
  *   budget          seconds to answer within
  *   max-footprint   largest footprint to touch, as "64MiB"
  *   only            comma list of probes
@@ -87,6 +90,16 @@ struct fathom_machine;
 /* This computer. */
 struct fathom_machine *fathom_open_native(const struct fathom_options *options,
                                           struct fathom_error *err);
+
+/* Callgrind's model is counted by a program that runs in it. So a program whose options name one,
+   and which does not run in it yet, is to be run again: with the same arguments, those after its
+   name, NULL at the end. Waits for it and says how it ended, as a shell would; this process then
+   has nothing left to do. stop is asked whenever a signal interrupts the wait; true ends the other;
+   it may be NULL. UNSUPPORTED when valgrind is not installed. */
+bool fathom_needs_callgrind(const struct fathom_options *options);
+bool fathom_run_in_callgrind(const struct fathom_options *options, char *const *arguments,
+                             bool (*stop)(void *data), void *data, int *exit_status,
+                             struct fathom_error *err);
 
 /* A simulated machine, described in a file or shipped under that name. */
 struct fathom_machine *fathom_open_described(const char *file_or_name,

@@ -13,14 +13,15 @@
 #include "fathom.h"
 #include "format/recording.h"
 
-enum fm_meter_choice { FM_METER_AUTO, FM_METER_CLOCK, FM_METER_SIM };
+enum fm_meter_choice { FM_METER_AUTO, FM_METER_CLOCK, FM_METER_SIM, FM_METER_CALLGRIND };
 
-#define FM_API_OPTIONS 9
+#define FM_API_OPTIONS 10
 
 struct fathom_options {
     struct fm_survey_options survey;
     char *given[FM_API_OPTIONS]; /* each option's text as it was set, owned; NULL: never */
     const char *machines;        /* the folder, in given; NULL: those shipped */
+    const char *callgrind;       /* its caches, in given; NULL: not that model */
     enum fm_meter_choice meter;
     int cpu; /* -1: the one we run on */
 };

@@ -5,12 +5,15 @@
 
 #include "api/config.h"
 #include "api/handles.h"
+#include "format/callgrind_model.h"
 #include "format/machine_file.h"
 #include "format/text.h"
 #include "machine/native/native.h"
 #include "machine/recorded/recorded.h"
 #include "machine/simulated/simulated.h"
+#include "meter/callgrind.h"
 #include "meter/clock.h"
+#include "meter/prove.h"
 #include "survey/survey.h"
 
 /* The option under which a recording keeps where its survey was stopped. */
@@ -19,6 +22,7 @@
 struct fathom_machine {
     struct fm_machine *machine;
     struct fm_meter *clock; /* of this computer; NULL elsewhere */
+    struct fm_tally *tally; /* that counts on it; NULL: none */
     struct fm_claims claims;
     struct fm_recording recording; /* being made, or being replayed */
     char *file;                    /* that is replayed; NULL: none is */
@@ -47,12 +51,46 @@ static struct fathom_machine *new_handle(void)
     return handle;
 }
 
-static bool refuse_counters(const struct fathom_options *options, struct fm_error *err)
+/* What a machine that is not this computer has no counters for. */
+static bool refuse_meters(const struct fathom_options *options, const char *what,
+                          struct fm_error *err)
+{
+    if (options->callgrind || options->meter == FM_METER_CALLGRIND)
+        return fm_fail(err, FM_ERR_USAGE, "callgrind: it is a cache model of its own: leave out %s",
+                       what);
+    return true;
+}
+
+static bool refuse_sim(const struct fathom_options *options, struct fm_error *err)
 {
     return options->meter != FM_METER_SIM ||
            fm_fail(err, FM_ERR_UNSUPPORTED,
                    "meter: only a described machine has the counters of sim: use clock, or add "
                    "a machine");
+}
+
+/* Opens the meter that was asked for and tries its events. */
+static bool open_tally(struct fathom_machine *handle, const struct fathom_options *options,
+                       struct fm_error *err)
+{
+    struct fm_proof proof;
+    if (!options->callgrind && options->meter != FM_METER_CALLGRIND)
+        return true;
+    handle->tally = fm_callgrind_open(err);
+    if (!handle->tally || !fm_tally_prove(handle->tally, &proof, err))
+        return false;
+    return handle->tally->info.events ||
+           fm_fail(err, FM_ERR_UNSUPPORTED, "meter: no event of %s can be believed: %s",
+                   handle->tally->info.meter, proof.why[0]);
+}
+
+static void make_claims(struct fathom_machine *handle, const struct fathom_options *options)
+{
+    struct fm_description model;
+    if (!handle->tally || !handle->tally->info.alone)
+        fm_claims_of_this_machine(handle->machine->info.cpu, &handle->claims);
+    else if (options->callgrind && fm_callgrind_model(options->callgrind, &model, NULL))
+        fm_claims_of_callgrind(&model, &handle->claims);
 }
 
 struct fathom_machine *fathom_open_native(const struct fathom_options *options,
@@ -61,12 +99,15 @@ struct fathom_machine *fathom_open_native(const struct fathom_options *options,
     struct fm_error inner = {0};
     struct fathom_machine *handle = new_handle();
 
-    if (handle && refuse_counters(options, &inner))
+    if (handle && refuse_sim(options, &inner) && open_tally(handle, options, &inner))
         handle->clock = fm_clock_open(&inner);
     if (handle && handle->clock)
         handle->machine = fm_native_open(options->cpu, handle->clock, &inner);
-    if (handle && handle->machine)
-        fm_claims_of_this_machine(handle->machine->info.cpu, &handle->claims);
+    if (handle && handle->machine) {
+        if (handle->tally)
+            fm_native_count(handle->machine, handle->tally);
+        make_claims(handle, options);
+    }
     return opened(handle, &inner, err);
 }
 
@@ -97,7 +138,8 @@ struct fathom_machine *fathom_open_described(const char *file_or_name,
     struct fm_description description;
     struct fathom_machine *handle = new_handle();
 
-    if (handle && read_description(file_or_name, options, &description, &inner)) {
+    if (handle && refuse_meters(options, "the described machine", &inner) &&
+        read_description(file_or_name, options, &description, &inner)) {
         handle->machine = fm_simulated_open(&description, options->survey.seed, &inner);
         fm_claims_of_description(&description, &handle->claims);
     }
@@ -118,7 +160,7 @@ struct fathom_machine *fathom_open_recorded(const char *file, const struct fatho
     struct fm_error inner = {0};
     struct fathom_machine *handle = new_handle();
 
-    if (handle && refuse_counters(options, &inner) &&
+    if (handle && refuse_sim(options, &inner) && refuse_meters(options, "the recording", &inner) &&
         fm_recording_read(file, &handle->recording, &inner) && keep_name(handle, file, &inner)) {
         handle->machine = fm_recorded_open(&handle->recording, &inner);
         fm_api_claims_recall(&handle->claims, &handle->recording);
@@ -134,6 +176,8 @@ void fathom_close(struct fathom_machine *machine)
         machine->machine->ops->close(machine->machine);
     if (machine->clock)
         machine->clock->ops->close(machine->clock);
+    if (machine->tally)
+        machine->tally->ops->close(machine->tally);
     fm_recording_free(&machine->recording);
     free(machine->file);
     free(machine);

@@ -4,6 +4,7 @@
 
 #include "api/handles.h"
 #include "core/units.h"
+#include "format/callgrind_model.h"
 #include "format/text.h"
 #include "survey/survey.h"
 
@@ -80,14 +81,15 @@ static bool set_method(struct fathom_options *options, const char *name, const c
 static bool set_meter(struct fathom_options *options, const char *name, const char *value,
                       struct fm_error *err)
 {
-    static const char *const words[] = {"auto", "clock", "sim", NULL};
-    static const char *const later[] = {"perf", "papi", "callgrind", NULL};
+    static const char *const words[] = {"auto", "clock", "sim", "callgrind", NULL};
+    static const char *const later[] = {"perf", "papi", NULL};
     const int place = place_of(words, value);
     if (place_of(later, value) >= 0)
         return refuse(err, FM_ERR_UNSUPPORTED, name, value,
-                      "is not in this build: use auto, clock or sim");
+                      "is not in this build: use auto, clock, sim or callgrind");
     if (place < 0)
-        return refuse(err, FM_ERR_USAGE, name, value, "is no meter: use auto, clock or sim");
+        return refuse(err, FM_ERR_USAGE, name, value,
+                      "is no meter: use auto, clock, sim or callgrind");
     options->meter = (enum fm_meter_choice)place;
     return true;
 }
@@ -151,6 +153,17 @@ static bool set_machines(struct fathom_options *options, const char *name, const
     return true;
 }
 
+static bool set_callgrind(struct fathom_options *options, const char *name, const char *value,
+                          struct fm_error *err)
+{
+    struct fm_description model;
+    struct fm_error inner;
+    if (!fm_callgrind_model(value, &model, &inner))
+        return fm_fail(err, inner.code, "%s: %.480s", name, inner.text);
+    options->callgrind = value;
+    return true;
+}
+
 /* A setter may keep the value's pointer: it lives as long as the options do. */
 static const struct setter {
     const char *name;
@@ -166,6 +179,7 @@ static const struct setter {
     {"meter", set_meter, false},
     {"cpu", set_cpu, false},
     {"machines", set_machines, false},
+    {"callgrind", set_callgrind, false},
 };
 
 static bool set_at(struct fathom_options *options, size_t index, const char *value,

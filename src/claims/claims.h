@@ -9,7 +9,8 @@
 struct fm_claim {
     char property[FM_PROPERTY_TEXT]; /* "l2.capacity" */
     struct fm_value value;
-    char source[32]; /* who says so: "sysfs", "cpuid", "hwloc", "sysconf", "machine file" */
+    char source[32]; /* who says so: "sysfs", "cpuid", "hwloc", "sysconf", "machine file",
+                        "callgrind" */
 };
 
 #define FM_CLAIMS 96
@@ -25,6 +26,9 @@ void fm_claims_of_this_machine(int cpu, struct fm_claims *claims);
 /* Fills claims with a machine file's data caches and memory. The capacity there is the physical
    one: sets x ways x line. */
 void fm_claims_of_description(const struct fm_description *description, struct fm_claims *claims);
+
+/* The same of the cache model that callgrind was started with. */
+void fm_claims_of_callgrind(const struct fm_description *model, struct fm_claims *claims);
 
 /* NULL when nobody says anything of the property. */
 const struct fm_claim *fm_claims_find(const struct fm_claims *claims, const char *property);

@@ -1,7 +1,7 @@
 /* A machine file's own words as claims. */
 #include "claims/sources.h"
 
-static const char source[] = "machine file";
+static const char machine_file[] = "machine file", callgrind[] = "callgrind";
 
 /* Whether the level has a cache of its own for instructions, beside the one for data. */
 static bool is_split(const struct fm_description *description, unsigned level)
@@ -13,8 +13,8 @@ static bool is_split(const struct fm_description *description, unsigned level)
     return false;
 }
 
-static void add_latency(struct fm_claims *claims, const struct fm_description *description,
-                        const char *name, double cycles)
+static void add_latency(struct fm_claims *claims, const char *source,
+                        const struct fm_description *description, const char *name, double cycles)
 {
     if (!(cycles > 0))
         return;
@@ -24,7 +24,8 @@ static void add_latency(struct fm_claims *claims, const struct fm_description *d
                       "%s.latency", name);
 }
 
-static void add_data_cache(struct fm_claims *claims, const struct fm_description *description,
+static void add_data_cache(struct fm_claims *claims, const char *source,
+                           const struct fm_description *description,
                            const struct fm_cache_description *described)
 {
     const bool split = described->level == 1 || is_split(description, described->level);
@@ -38,16 +39,28 @@ static void add_data_cache(struct fm_claims *claims, const struct fm_description
     fm_claims_add_cache(claims, source, &cache);
     char name[16];
     fm_claims_name_cache(&cache, name);
-    add_latency(claims, description, name, described->latency);
+    add_latency(claims, source, description, name, described->latency);
 }
 
-void fm_claims_of_description(const struct fm_description *description, struct fm_claims *claims)
+static void add_data_caches(struct fm_claims *claims, const char *source,
+                            const struct fm_description *description)
 {
     claims->count = 0;
     for (size_t i = 0; i < description->cache_count; i++)
         if (description->caches[i].holds != FM_HOLDS_INSTRUCTIONS)
-            add_data_cache(claims, description, &description->caches[i]);
-    add_latency(claims, description, "memory", description->memory_latency);
+            add_data_cache(claims, source, description, &description->caches[i]);
+}
+
+void fm_claims_of_callgrind(const struct fm_description *model, struct fm_claims *claims)
+{
+    add_data_caches(claims, callgrind, model);
+}
+
+void fm_claims_of_description(const struct fm_description *description, struct fm_claims *claims)
+{
+    const char *source = machine_file;
+    add_data_caches(claims, source, description);
+    add_latency(claims, source, description, "memory", description->memory_latency);
     if (description->clock_mhz > 0)
         fm_claims_add(claims, source, fm_number(1000 / description->clock_mhz), "cpu.cycle_time");
     if (description->page_size)

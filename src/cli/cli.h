@@ -21,6 +21,7 @@ struct fm_command;
 /* Everything the command line said. Texts are the arguments themselves. */
 struct fm_request {
     const struct fm_command *command;
+    char *const *arguments; /* all of them, after the program's name; NULL at the end */
     struct fathom_options *options;
     const char **operands, **machines; /* as many places as there are arguments */
     size_t operand_count, machine_count;

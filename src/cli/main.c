@@ -126,7 +126,7 @@ static int answer(struct fm_request *request, int count, char **arguments)
 
 int main(int count, char **arguments)
 {
-    struct fm_request request = {0};
+    struct fm_request request = {.arguments = count > 0 ? arguments + 1 : arguments};
     int code;
 
     hold_standard_streams();

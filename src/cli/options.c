@@ -42,17 +42,6 @@ static int add_machine(struct fm_request *request, const struct fm_option *optio
     return FM_EXIT_ANSWERED;
 }
 
-static int refuse_callgrind(struct fm_request *request, const struct fm_option *option,
-                            const char *value)
-{
-    (void)request;
-    (void)value;
-    return fm_complain(FM_EXIT_LACKING,
-                       "--%s: this build cannot run under valgrind: describe the caches in a "
-                       "file and use --machine",
-                       option->name);
-}
-
 int fm_keep_text(struct fm_request *request, const struct fm_option *option, const char *value)
 {
     *(const char **)(void *)((char *)request + option->member) = value;
@@ -99,13 +88,14 @@ const struct fm_option fm_survey_options[] = {
      .apply = fm_set_option},
     {.name = "meter",
      .argument = "METER",
-     .words = "auto clock sim",
-     .help = "what to read: auto, clock, or sim (a simulated machine's exact counters)",
+     .words = "auto clock sim callgrind",
+     .help = "what to read: auto, clock, sim (a simulated machine's exact counters) or callgrind",
      .apply = fm_set_option},
     {.name = "callgrind",
      .argument = "CACHES",
-     .help = "measure callgrind's cache model (not in this build)",
-     .apply = refuse_callgrind},
+     .help = "measure callgrind's cache model, as \"D1=32768,8,64 LL=262144,16,64\" (size, ways, "
+             "line): runs again under valgrind",
+     .apply = fm_set_option},
     {.name = "method",
      .argument = "NAME",
      .words = "cooper-sandoval calibrator",

@@ -223,6 +223,24 @@ static int deliver_curve(const struct fm_request *request, const struct work *wo
     return deliver_text(request, work, fathom_curve_text(curve, work->format, &look, &err), &err);
 }
 
+static bool interrupted(void *data)
+{
+    (void)data;
+    return fm_interrupted();
+}
+
+/* The same once more, in callgrind's model: what that prints is the answer. */
+static int run_in_callgrind(const struct fm_request *request)
+{
+    struct fathom_error err;
+    int code;
+    fm_catch_interrupts();
+    return fathom_run_in_callgrind(request->options, request->arguments, interrupted, NULL, &code,
+                                   &err)
+               ? code
+               : fm_complain_error(&err);
+}
+
 static int prepare(const struct fm_request *request, struct work *work)
 {
     int code = check_request(request);
@@ -238,6 +256,8 @@ static int prepare(const struct fm_request *request, struct work *work)
 int fm_run_survey(struct fm_request *request)
 {
     struct work work = {0};
+    if (!request->machine_count && !request->replay && fathom_needs_callgrind(request->options))
+        return run_in_callgrind(request);
     int code = prepare(request, &work);
     if (code == FM_EXIT_ANSWERED)
         code = measure(request, &work);
@@ -254,6 +274,9 @@ int fm_run_curve(struct fm_request *request)
     const char *probe = request->operands[0], *id = NULL;
     int code = find_curve(probe, &id);
 
+    if (code == FM_EXIT_ANSWERED && !request->machine_count && !request->replay &&
+        fathom_needs_callgrind(request->options))
+        return run_in_callgrind(request);
     if (code == FM_EXIT_ANSWERED && request->machine_count > 1)
         code = fm_complain(FM_EXIT_USAGE, "curve: one machine at a time: give --machine once");
     if (code == FM_EXIT_ANSWERED && !fathom_options_set(request->options, "only", probe, &err))

@@ -12,8 +12,8 @@
 #define FM_CACHE_LEVELS 6
 #define FM_TLB_LEVELS   3
 
-/* Exact event counts, where the meter can give them (the simulator's own counters). A miss of
-   level i is a reference that was not served by levels 1..i. */
+/* Event counts, where a meter can give them. A miss of level i is a reference that was not served
+   by levels 1..i. Which of them mean something is in fm_counters.events. */
 struct fm_counts {
     uint64_t references;
     uint64_t cache_miss[FM_CACHE_LEVELS];
@@ -22,6 +22,22 @@ struct fm_counts {
     uint64_t prefetches;
     uint64_t writebacks;
 };
+
+/* Bits of fm_counters.events. */
+#define FM_COUNTS_CACHE(level) (1u << (level)) /* level 0 is L1 */
+#define FM_COUNTS_TLB(level)   (1u << (FM_CACHE_LEVELS + (level)))
+
+/* The counters a machine offers beside its clock. */
+struct fm_counters {
+    char meter[16];  /* who reads them: "sim", "callgrind", "perf", "papi"; empty: there are none */
+    unsigned events; /* which counts mean something */
+    bool alone;      /* what they count is a model that has no time: its clock tells nothing */
+};
+
+#define FM_EVENTS (FM_CACHE_LEVELS + FM_TLB_LEVELS)
+/* The structure whose misses the event of that bit counts ("l1d", "l2", "dtlb1"), and its count. */
+const char *fm_event_structure(unsigned bit);
+uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit);
 
 /* What the meters read around one timed run. */
 struct fm_sample {
@@ -53,6 +69,7 @@ struct fm_machine_info {
     size_t page_size_count;
     uint64_t memory_limit; /* the largest arena that may be asked for, in bytes */
     struct fm_clock_info clock;
+    struct fm_counters counters;
 };
 
 struct fm_machine;
@@ -71,6 +88,12 @@ struct fm_machine_ops {
        `repeats` times; one sample each. The string must fit the placed arena. */
     bool (*run)(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
                 struct fm_sample *samples, struct fm_error *err);
+
+    /* The same, but read the counters instead of the clock: of each sample only references and
+       counts mean something. Apart from run, since what starts and stops counters would disturb
+       the times. NULL where info.counters names no events. */
+    bool (*count)(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                  struct fm_sample *samples, struct fm_error *err);
 
     /* Time `operations` dependent operations of a kind. */
     bool (*chain)(struct fm_machine *machine, enum fm_chain kind, uint64_t operations,

@@ -25,4 +25,25 @@ struct fm_meter {
     struct fm_clock_info info; /* measured when the meter was opened */
 };
 
+/* A meter that counts events. Around a string the machine calls prepare; then the warm references
+ * run; then start and stop around each metered run, `runs` in all; then collect. Between start and
+ * stop no event is counted that belongs to the meter, as far as it can; what remains is constant
+ * and is told apart by runs of different lengths. */
+struct fm_tally;
+
+struct fm_tally_ops {
+    bool (*prepare)(struct fm_tally *tally, unsigned runs, struct fm_error *err);
+    void (*start)(struct fm_tally *tally);
+    void (*stop)(struct fm_tally *tally);
+    /* The counts of each run, in order. */
+    bool (*collect)(struct fm_tally *tally, struct fm_counts *counts, unsigned runs,
+                    struct fm_error *err);
+    void (*close)(struct fm_tally *tally);
+};
+
+struct fm_tally {
+    const struct fm_tally_ops *ops;
+    struct fm_counters info; /* the events that proved themselves when the meter was opened */
+};
+
 #endif

@@ -167,6 +167,32 @@ static bool get_page_sizes(const struct fm_json_place *place, json_t *object,
     return true;
 }
 
+/* Files of before there were counters have none. */
+static bool get_counters(const struct fm_json_place *place, json_t *object,
+                         struct fm_counters *counters)
+{
+    *counters = (struct fm_counters){0};
+    json_t *json = json_object_get(object, "counters"), *item;
+    size_t i;
+    if (!json || json_is_null(json))
+        return true;
+    json_t *misses = json_object_get(json, "misses");
+    if (!json_is_object(json) || !json_is_array(misses))
+        return fm_json_fail(place, "counters", "is not {meter, alone, misses}");
+    json_array_foreach(misses, i, item)
+    {
+        const char *name = json_string_value(item);
+        unsigned bit = 0;
+        while (bit < FM_EVENTS && name && strcmp(name, fm_event_structure(bit)) != 0)
+            bit++;
+        if (!name || bit == FM_EVENTS)
+            return fm_json_fail(place, "counters", "counts what this version does not know");
+        counters->events |= 1u << bit;
+    }
+    return fm_json_get_text(place, json, "meter", counters->meter, sizeof counters->meter) &&
+           fm_json_get_bool(place, json, "alone", &counters->alone);
+}
+
 bool fm_json_get_machine(const struct fm_json_place *place, json_t *object, const char *key,
                          struct fm_machine_info *machine)
 {
@@ -179,7 +205,7 @@ bool fm_json_get_machine(const struct fm_json_place *place, json_t *object, cons
         !fm_json_get_text(&inner, json, "arch", machine->arch, sizeof machine->arch) ||
         !get_whole(&inner, json, "cpu", 1 << 20, -1, &cpu) ||
         !get_whole(&inner, json, "page_size", 0x1p40, 0, &page) ||
-        !get_page_sizes(&inner, json, machine) ||
+        !get_page_sizes(&inner, json, machine) || !get_counters(&inner, json, &machine->counters) ||
         !get_whole(&inner, json, "memory_limit", 0x1p64, 0, &limit))
         return false;
     machine->cpu = (int)cpu;

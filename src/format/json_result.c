@@ -18,6 +18,24 @@ void fm_json_value(struct fm_json *json, const char *key, const struct fm_value 
     }
 }
 
+/* The structures whose misses are counted. */
+static void write_counters(struct fm_json *json, const struct fm_counters *counters)
+{
+    if (!counters->events) {
+        fm_json_null(json, "counters");
+        return;
+    }
+    fm_json_begin(json, "counters", '{', true);
+    fm_json_text(json, "meter", counters->meter);
+    fm_json_bool(json, "alone", counters->alone);
+    fm_json_begin(json, "misses", '[', true);
+    for (unsigned bit = 0; bit < FM_EVENTS; bit++)
+        if (counters->events & 1u << bit)
+            fm_json_text(json, NULL, fm_event_structure(bit));
+    fm_json_end(json, ']');
+    fm_json_end(json, '}');
+}
+
 void fm_json_machine(struct fm_json *json, const char *key, const struct fm_machine_info *machine)
 {
     fm_json_begin(json, key, '{', false);
@@ -39,6 +57,7 @@ void fm_json_machine(struct fm_json *json, const char *key, const struct fm_mach
     fm_json_number(json, "resolution_ns", machine->clock.resolution_ns);
     fm_json_number(json, "overhead_ns", machine->clock.overhead_ns);
     fm_json_end(json, '}');
+    write_counters(json, &machine->counters);
     fm_json_end(json, '}');
 }
 

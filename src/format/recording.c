@@ -9,9 +9,13 @@
 #include "format/json_result.h"
 #include "format/recording_words.h"
 
-const char *const fm_call_words[] = {
-    [FM_CALL_PLACE] = "place",     [FM_CALL_RUN] = "run",         [FM_CALL_CHAIN] = "chain",
-    [FM_CALL_ELAPSED] = "elapsed", [FM_CALL_OBSERVE] = "observe", NULL};
+const char *const fm_call_words[] = {[FM_CALL_PLACE] = "place",
+                                     [FM_CALL_RUN] = "run",
+                                     [FM_CALL_COUNT] = "count",
+                                     [FM_CALL_CHAIN] = "chain",
+                                     [FM_CALL_ELAPSED] = "elapsed",
+                                     [FM_CALL_OBSERVE] = "observe",
+                                     NULL};
 const char *const fm_chain_words[] = {[FM_CHAIN_ADD] = "add", [FM_CHAIN_ROTATE] = "rotate", NULL};
 const char *const fm_code_words[] = {
 #define X(name, text) [FM_ERR_##name] = #name,
@@ -128,7 +132,8 @@ static void write_samples(struct fm_json *json, const struct fm_call *call)
     fm_json_end(json, ']');
 }
 
-/* ["place", bytes, page_size], ["run", label, [samples]], ["chain", kind, operations, [sample]],
+/* ["place", bytes, page_size], ["run", label, [samples]], ["count", label, [samples]],
+   ["chain", kind, operations, [sample]],
    ["elapsed", seconds], ["observe", {facts}]; a call that failed has {"error": ...} at its end. */
 static void write_call(struct fm_json *json, const struct fm_call *call)
 {
@@ -140,6 +145,7 @@ static void write_call(struct fm_json *json, const struct fm_call *call)
         fm_json_integer(json, NULL, call->of.place.page_size);
         break;
     case FM_CALL_RUN:
+    case FM_CALL_COUNT:
         fm_json_text(json, NULL, call->of.label);
         write_samples(json, call);
         break;

@@ -19,7 +19,14 @@
 #define FM_RECORDING_FILE_LIMIT ((size_t)64 << 20)
 #define FM_RECORDING_OPTIONS    128
 
-enum fm_call_kind { FM_CALL_PLACE, FM_CALL_RUN, FM_CALL_CHAIN, FM_CALL_ELAPSED, FM_CALL_OBSERVE };
+enum fm_call_kind {
+    FM_CALL_PLACE,
+    FM_CALL_RUN,
+    FM_CALL_COUNT,
+    FM_CALL_CHAIN,
+    FM_CALL_ELAPSED,
+    FM_CALL_OBSERVE
+};
 
 /* One call on a machine and its answer. */
 struct fm_call {
@@ -28,14 +35,14 @@ struct fm_call {
         struct {
             uint64_t bytes, page_size;
         } place;
-        char label[FM_STRING_LABEL]; /* of the string run; sample_count is the repeats */
+        char label[FM_STRING_LABEL]; /* of the string run or counted; sample_count is the repeats */
         struct {
             enum fm_chain kind;
             uint64_t operations;
         } chain;
         double seconds; /* elapsed */
     } of;
-    struct fm_sample *samples; /* what run and chain brought */
+    struct fm_sample *samples; /* what run, count and chain brought */
     size_t sample_count;
     struct fm_environment *environment; /* what observe saw */
     struct fm_error *error;             /* NULL: the call succeeded */

@@ -146,9 +146,12 @@ static bool get_answer(struct reader *reader, json_t *line, struct fm_call *call
                 get_integer(json_array_get(line, 2), &call->of.place.page_size)) ||
                fail_here(reader, "is not [\"place\", bytes, page_size]");
     case FM_CALL_RUN:
+    case FM_CALL_COUNT:
         *used = 3;
         if (!get_label(json_array_get(line, 1), call->of.label))
-            return fail_here(reader, "is not [\"run\", label, samples]");
+            return fail_here(reader, call->kind == FM_CALL_RUN
+                                         ? "is not [\"run\", label, samples]"
+                                         : "is not [\"count\", label, samples]");
         return get_samples(reader, json_array_get(line, 2), call);
     case FM_CALL_CHAIN:
         *used = 4;

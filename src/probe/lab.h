@@ -70,6 +70,7 @@ struct fm_lab {
     const char *doing;  /* for the progress line */
     double fraction;    /* of the survey done when this probe began */
     double share;       /* this probe's share of the survey */
+    double part;        /* of this probe, where it is done by others who do not know it */
     unsigned disturbed; /* samples thrown away */
     unsigned samples;
 };
@@ -110,6 +111,19 @@ struct fm_finding *fm_lab_finding(struct fm_lab *lab, size_t level, const char *
 /* Fills a measured number. */
 void fm_measured(struct fm_finding *finding, double value, double low, double high,
                  double confidence, const char *method, const char *evidence);
+/* What one meter says of a property. A text or a boolean has no interval. */
+struct fm_testimony {
+    const char *meter, *method;
+    const char *evidence; /* may be NULL */
+    struct fm_value value;
+    double low, high;
+    double confidence;
+};
+
+/* Sets it beside what is there. The first to speak is measured; a second that agrees joins the
+   witnesses, makes it surer, and lends its interval where that is narrower; one that does not makes
+   it undetermined, with both values as candidates and nothing in between. */
+void fm_testify(struct fm_finding *finding, const struct fm_testimony *testimony);
 void fm_undetermined(struct fm_finding *finding, const char *reason);
 
 #endif

@@ -4,6 +4,9 @@
 
 #include "probe/lab.h"
 
+/* What a probe reads. One that reads what a machine does not offer is left out of its survey. */
+enum fm_reads { FM_READS_CLOCK, FM_READS_COUNTERS };
+
 struct fm_probe {
     const char *name;
     const char *finds;     /* what it answers, for people */
@@ -12,6 +15,7 @@ struct fm_probe {
     double share;          /* roughly its part of a survey's time */
     enum fm_method method; /* runs only under this method … */
     bool every_method;     /* … or under all */
+    enum fm_reads reads;
     /* Runs strings and fills findings. False with err filled when it had to stop: what it could
        not reach is then marked by survey. */
     bool (*run)(struct fm_lab *lab, struct fm_error *err);
@@ -27,6 +31,7 @@ extern const struct fm_probe fm_probe_capacity;
 extern const struct fm_probe fm_probe_latency;
 extern const struct fm_probe fm_probe_tlb;
 extern const struct fm_probe fm_probe_walk_cost;
+extern const struct fm_probe fm_probe_counters;
 extern const struct fm_probe fm_probe_calibrator;
 extern const struct fm_probe fm_probe_cooper_sandoval;
 

@@ -14,9 +14,9 @@
 
 /* In the order they run: each after what it needs. */
 static const struct fm_probe *const probes[] = {
-    &fm_probe_cycle,     &fm_probe_levels,     &fm_probe_gap,
-    &fm_probe_latency,   &fm_probe_capacity,   &fm_probe_tlb,
-    &fm_probe_walk_cost, &fm_probe_calibrator, &fm_probe_cooper_sandoval,
+    &fm_probe_cycle,      &fm_probe_levels,           &fm_probe_gap,       &fm_probe_latency,
+    &fm_probe_capacity,   &fm_probe_tlb,              &fm_probe_walk_cost, &fm_probe_counters,
+    &fm_probe_calibrator, &fm_probe_cooper_sandoval,
 };
 #define PROBES (sizeof probes / sizeof probes[0])
 
@@ -71,14 +71,35 @@ static bool is_wanted(const struct fm_survey_options *options, const struct fm_p
            (named && options->method == FM_METHOD_DEFAULT);
 }
 
-/* Marks the probes to run: those asked for and what they need. */
-static void choose(const struct fm_survey_options *options, bool chosen[PROBES])
+/* Why a probe cannot run on the machine; NULL if it can. */
+static const char *obstacle(const struct fm_machine_info *machine, const struct fm_probe *probe)
+{
+    if (probe->reads == FM_READS_COUNTERS)
+        return machine->counters.events ? NULL : "this machine offers no counters: see --meter";
+    return machine->counters.alone ? "what is measured is a model that has no time" : NULL;
+}
+
+/* Marks the probes to run: those asked for and what they need. A probe that is named and cannot
+   run is refused; the others are left out. */
+static bool choose(const struct fm_machine_info *machine, const struct fm_survey_options *options,
+                   bool chosen[PROBES], struct fm_error *err)
 {
     for (size_t i = 0; i < PROBES; i++)
         chosen[i] = is_wanted(options, probes[i]);
     for (size_t i = PROBES; i-- > 0;)
         for (size_t j = 0; j < i && chosen[i]; j++)
             chosen[j] |= list_has(probes[i]->needs, probes[j]->name);
+    bool any = false;
+    for (size_t i = 0; i < PROBES; i++) {
+        const char *why = obstacle(machine, probes[i]);
+        const bool named = options->only && list_has(options->only, probes[i]->name);
+        if (named && chosen[i] && why)
+            return fm_fail(err, FM_ERR_UNSUPPORTED, "probe %s: %s", probes[i]->name, why);
+        chosen[i] = chosen[i] && !why;
+        any |= chosen[i];
+    }
+    return any || fm_fail(err, FM_ERR_UNSUPPORTED,
+                          "method: no probe of it can run on this machine: leave --method out");
 }
 
 /* What a probe did not reach stays on record, with the reason. */
@@ -162,9 +183,8 @@ bool fm_survey(struct fm_machine *machine, const struct fm_claims *claims,
     lab->result = result;
     lab->deadline_s = options->budget_s;
     bool chosen[PROBES];
-    choose(options, chosen);
     result->machine = machine->info;
-    const bool good = run_probes(lab, chosen, err);
+    const bool good = choose(&machine->info, options, chosen, err) && run_probes(lab, chosen, err);
     if (good) {
         warn(lab);
         if (claims)

@@ -61,15 +61,21 @@ refused "CPU that does not exist" 3 '99999' --cpu 99999
 for method in papi-cache amp; do
     refused "method $method" 3 "--method: '$method' is not in this build" --method $method
 done
-for meter in perf papi callgrind; do
+for meter in perf papi; do
     refused "meter $meter" 3 "--meter: '$meter' is not in this build" --meter $meter
 done
 refused "counters of this computer" 3 'meter' --meter sim
-refused "callgrind" 3 'callgrind' --callgrind "D1=32768,8,64"
+refused "callgrind without a model" 3 'say which' --meter callgrind
+refused "a model without LL" 2 '--callgrind: LL is missing' --callgrind "D1=32768,8,64"
+refused "a model of a described machine" 2 'leave out' --callgrind "D1=32768,8,64 LL=64K,4,64" \
+    --machine "$data/good/small.yaml"
 # The report is left out of some builds; it is then refused before anything is measured.
 if [ "$FATHOM_REPORT" = no ]; then
     refused "html" 3 'built without the HTML report.*-Dreport=enabled' --format html
     refused "html by suffix" 3 '^fathom: result.html: .*built without' -o result.html
 fi
+PATH=/nowhere
+refused "valgrind is not there" 3 'install the package valgrind' \
+    --callgrind "D1=32768,8,64 LL=64K,4,64"
 
 done_testing

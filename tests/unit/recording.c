@@ -85,7 +85,8 @@ static void fickle_close(struct fm_machine *machine)
 }
 
 static const struct fm_machine_ops fickle_ops = {
-    fickle_place, fickle_run, fickle_chain, fickle_elapsed, fickle_observe, fickle_close,
+    fickle_place,   fickle_run,     fickle_run,   fickle_chain,
+    fickle_elapsed, fickle_observe, fickle_close,
 };
 
 #define REPEATS 5

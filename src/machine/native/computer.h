@@ -11,15 +11,18 @@
 struct fm_computer {
     struct fm_machine machine; /* first, so that a machine can be taken for its computer */
     const struct fm_meter *clock;
+    struct fm_tally *tally; /* NULL: nothing is counted */
     struct fm_pin pin;
     struct fm_placements placements;
     struct fm_arena arena; /* the placement in use */
     struct fm_watch watch;
 };
 
-/* The machine's run and chain. */
+/* The machine's run, count and chain. */
 bool fm_computer_run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
                      struct fm_sample *samples, struct fm_error *err);
+bool fm_computer_count(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                       struct fm_sample *samples, struct fm_error *err);
 bool fm_computer_chain(struct fm_machine *machine, enum fm_chain kind, uint64_t operations,
                        struct fm_sample *sample, struct fm_error *err);
 

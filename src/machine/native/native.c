@@ -45,6 +45,7 @@ static void close_computer(struct fm_machine *machine)
 static const struct fm_machine_ops ops = {
     .place = place,
     .run = fm_computer_run,
+    .count = fm_computer_count,
     .chain = fm_computer_chain,
     .elapsed = elapsed,
     .observe = observe,
@@ -82,4 +83,14 @@ struct fm_machine *fm_native_open(int cpu, const struct fm_meter *clock, struct 
     info->memory_limit = safe_memory();
     info->clock = clock->info;
     return &computer->machine;
+}
+
+void fm_native_count(struct fm_machine *machine, struct fm_tally *tally)
+{
+    ((struct fm_computer *)machine)->tally = tally;
+    machine->info.counters = tally->info;
+    /* What a model counts is not this computer's. */
+    if (tally->info.alone)
+        snprintf(machine->info.name, sizeof machine->info.name, "%s's cache model",
+                 tally->info.meter);
 }

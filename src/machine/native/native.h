@@ -11,4 +11,7 @@
    does not exist or is not ours to use. */
 struct fm_machine *fm_native_open(int cpu, const struct fm_meter *clock, struct fm_error *err);
 
+/* Counts by that meter too, which stays the caller's and must outlive the machine. */
+void fm_native_count(struct fm_machine *machine, struct fm_tally *tally);
+
 #endif

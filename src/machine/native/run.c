@@ -230,6 +230,55 @@ bool fm_computer_run(struct fm_machine *machine, const struct fm_string *string,
     return ready;
 }
 
+/* The references of the string alone, counted. Nothing else is asked of the system meanwhile. */
+static void count_metered(const struct work *work, unsigned repeats)
+{
+    struct fm_tally *tally = work->computer->tally;
+    const struct fm_phase *phase = metered_phase(work->string);
+    struct position position = {.walk = walk_of(work, phase)};
+    position.pointer = position.walk.base + (size_t)position.walk.word[0] * FM_WORD;
+    for (unsigned i = 0; i < repeats; i++) {
+        tally->ops->start(tally);
+        if (phase->chained) {
+            position.pointer = fm_chase(position.pointer, phase->references);
+            wait_for((uintptr_t)position.pointer);
+        } else {
+            wait_for(walk_phase(work, phase, &position.walk));
+        }
+        tally->ops->stop(tally);
+    }
+}
+
+/* The chain is built before the meter is prepared: a model that simulates from then on has less to
+   do. */
+static bool count_string(struct work *work, unsigned repeats, struct fm_counts *counts,
+                         struct fm_error *err)
+{
+    struct fm_tally *tally = work->computer->tally;
+    if (!prepare(work, err) || !tally->ops->prepare(tally, repeats, err))
+        return false;
+    run_unmetered(work);
+    count_metered(work, repeats);
+    return tally->ops->collect(tally, counts, repeats, err);
+}
+
+bool fm_computer_count(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                       struct fm_sample *samples, struct fm_error *err)
+{
+    struct work work = {.computer = (struct fm_computer *)machine, .string = string};
+    struct fm_counts *counts = calloc(repeats, sizeof *counts);
+    if (!counts)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for counts");
+    const bool good = check(&work, err) && count_string(&work, repeats, counts, err);
+    for (unsigned i = 0; i < repeats && good; i++)
+        samples[i] = (struct fm_sample){
+            .references = metered_phase(string)->references, .counted = true, .counts = counts[i]};
+    for (size_t i = 0; i < FM_STRING_ORDERS; i++)
+        free(work.values[i]);
+    free(counts);
+    return good;
+}
+
 bool fm_computer_chain(struct fm_machine *machine, enum fm_chain kind, uint64_t operations,
                        struct fm_sample *sample, struct fm_error *err)
 {

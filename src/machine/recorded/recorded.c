@@ -59,11 +59,12 @@ static bool place(struct fm_machine *machine, size_t bytes, size_t page_size, st
     return !call->error || failed_then(call, err);
 }
 
-static bool run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
-                struct fm_sample *samples, struct fm_error *err)
+static bool answer(struct fm_machine *machine, enum fm_call_kind kind,
+                   const struct fm_string *string, unsigned repeats, struct fm_sample *samples,
+                   struct fm_error *err)
 {
     struct replay *replay = of(machine);
-    const struct fm_call *call = next_call(replay, FM_CALL_RUN);
+    const struct fm_call *call = next_call(replay, kind);
     if (!call)
         return mismatch(replay->next, err);
     if (strcmp(call->of.label, string->label) != 0 ||
@@ -73,6 +74,18 @@ static bool run(struct fm_machine *machine, const struct fm_string *string, unsi
         return failed_then(call, err);
     memcpy(samples, call->samples, repeats * sizeof *samples);
     return true;
+}
+
+static bool run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                struct fm_sample *samples, struct fm_error *err)
+{
+    return answer(machine, FM_CALL_RUN, string, repeats, samples, err);
+}
+
+static bool count(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                  struct fm_sample *samples, struct fm_error *err)
+{
+    return answer(machine, FM_CALL_COUNT, string, repeats, samples, err);
 }
 
 static bool chain(struct fm_machine *machine, enum fm_chain kind, uint64_t operations,
@@ -115,6 +128,7 @@ static void close_replay(struct fm_machine *machine)
 static const struct fm_machine_ops replay_ops = {
     .place = place,
     .run = run,
+    .count = count,
     .chain = chain,
     .elapsed = elapsed,
     .observe = observe,

@@ -45,18 +45,32 @@ static bool place(struct fm_machine *machine, size_t bytes, size_t page_size, st
     return noted;
 }
 
-static bool run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
-                struct fm_sample *samples, struct fm_error *err)
+static bool note_string(struct recorder *recorder, enum fm_call_kind kind,
+                        const struct fm_string *string, unsigned repeats, struct fm_sample *samples,
+                        struct fm_error *err)
 {
-    struct recorder *recorder = of(machine);
+    const struct fm_machine_ops *ops = recorder->inner->ops;
     struct fm_error failure = {0};
-    struct fm_call call = {.kind = FM_CALL_RUN, .samples = samples, .sample_count = repeats};
+    struct fm_call call = {.kind = kind, .samples = samples, .sample_count = repeats};
     snprintf(call.of.label, sizeof call.of.label, "%s", string->label);
-    const bool ok = recorder->inner->ops->run(recorder->inner, string, repeats, samples, &failure);
+    const bool ok = (kind == FM_CALL_RUN ? ops->run : ops->count)(recorder->inner, string, repeats,
+                                                                  samples, &failure);
     const bool noted = note(recorder, &call, ok, &failure);
     if (!noted && err)
         *err = failure;
     return noted;
+}
+
+static bool run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                struct fm_sample *samples, struct fm_error *err)
+{
+    return note_string(of(machine), FM_CALL_RUN, string, repeats, samples, err);
+}
+
+static bool count(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
+                  struct fm_sample *samples, struct fm_error *err)
+{
+    return note_string(of(machine), FM_CALL_COUNT, string, repeats, samples, err);
 }
 
 static bool chain(struct fm_machine *machine, enum fm_chain kind, uint64_t operations,
@@ -104,6 +118,7 @@ static void close_recorder(struct fm_machine *machine)
 static const struct fm_machine_ops recorder_ops = {
     .place = place,
     .run = run,
+    .count = count,
     .chain = chain,
     .elapsed = elapsed,
     .observe = observe,

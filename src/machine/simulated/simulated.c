@@ -76,6 +76,8 @@ static bool check(const struct simulated *sim, const struct fm_string *string, u
     return true;
 }
 
+/* The clock shows the time and the counters, where they are on, the events of the same runs: to
+   read one does not disturb the other here. */
 static bool run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
                 struct fm_sample *samples, struct fm_error *err)
 {
@@ -140,6 +142,7 @@ static void close_machine(struct fm_machine *machine)
 static const struct fm_machine_ops ops = {
     .place = place,
     .run = run,
+    .count = run,
     .chain = chain,
     .elapsed = elapsed,
     .observe = observe,
@@ -196,7 +199,20 @@ struct fm_machine *fm_simulated_open(const struct fm_description *description, u
     return &sim->machine;
 }
 
+/* One event a structure that is there, as on a processor whose makers counted all they built. */
+static struct fm_counters all_counters(const struct simulated *sim)
+{
+    struct fm_counters counters = {.meter = "sim"};
+    for (unsigned i = 0; i < sim->walker.hierarchy.count; i++)
+        counters.events |= FM_COUNTS_CACHE(i);
+    for (unsigned i = 0; i < sim->walker.tlbs.count; i++)
+        counters.events |= FM_COUNTS_TLB(sim->walker.tlbs.all[i].level);
+    return counters;
+}
+
 void fm_simulated_count(struct fm_machine *machine, bool on)
 {
-    self(machine)->counting = on;
+    struct simulated *sim = self(machine);
+    sim->counting = on;
+    machine->info.counters = on ? all_counters(sim) : (struct fm_counters){0};
 }

@@ -1,0 +1,27 @@
+/* Starting a program under valgrind. */
+#ifndef FM_METER_VALGRIND_H
+#define FM_METER_VALGRIND_H
+
+#include <stdbool.h>
+
+#include "core/error.h"
+
+/* What a run under callgrind is asked. */
+struct fm_valgrind_plan {
+    const char *const *options; /* beside the tool's name; NULL at the end */
+    char *const *command;       /* with its arguments, NULL at the end; found along PATH */
+    bool self;                  /* it is this program, which starts and stops the counting itself */
+    /* Asked whenever a signal interrupts the wait: true ends the program. May be NULL. */
+    bool (*stop)(void *data);
+    void *data;
+};
+
+/* Runs the command and waits for its end. *status is what wait gives. With `self` it finds
+   FM_CALLGRIND_DUMPS set. Otherwise counting goes from its first instruction to its last, all
+   threads and children together, each process into a file of its own; `read` is then called with
+   the text of each file. UNSUPPORTED when there is no valgrind. */
+bool fm_valgrind_run(const struct fm_valgrind_plan *plan,
+                     bool (*read)(void *data, const char *text), void *data, int *status,
+                     struct fm_error *err);
+
+#endif

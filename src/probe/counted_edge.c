@@ -1,0 +1,315 @@
+/* Where a structure begins to miss, by its counter. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "probe/counted.h"
+#include "probe/lab.h"
+#include "refstring/refstring.h"
+
+/* The effective capacity is where so many references miss. */
+#define ONE_IN_TWENTY 0.05
+/* So few misses in a lap are none: a line too many misses once a lap at least. */
+#define NO_MISS 0.5
+/* Bounds of the search for where one in twenty misses, one to the other. */
+#define CLOSE 1.004
+/* Part of that footprint which misses nothing where the edge is sharp: even of one way, one in
+   twenty misses when the footprint is a fortieth too large. */
+#define WELL_INSIDE 0.9
+/* Placements on which a sharp edge must be the same. */
+#define AGAIN 3
+/* Where it is not, placements whose misses are averaged: more of a small structure, whose few
+   pages make luck count for more. */
+#define FEWEST_PLACEMENTS 6
+#define MOST_PLACEMENTS   64
+#define UNITS_IN_ALL      4e5
+/* Placements that tell how far those lie apart; how near each is searched; and the footprints at
+   which all are averaged, one standard deviation apart. */
+#define SCOUTS   4
+#define ROUGHLY  1.03
+#define GRID     5
+#define NARROW   0.03
+#define WIDEST   0.25
+#define RECENTRE 4
+/* Standard errors that hold 99 of 100. */
+#define WIDE 2.6
+
+struct search {
+    const struct fm_counted_plan *plan;
+    struct fm_curve *curve;
+    size_t placed; /* bytes of the arena */
+};
+
+static bool place(struct fm_lab *lab, struct search *search, size_t bytes, struct fm_error *err)
+{
+    if (!fm_lab_place(lab, bytes, err))
+        return false;
+    search->placed = bytes;
+    return true;
+}
+
+/* Misses in a lap over so many units from the arena's begin; `none` or fewer are none. */
+static bool misses_over(struct fm_lab *lab, struct search *search, size_t units, double none,
+                        double *misses, struct fm_error *err)
+{
+    const struct fm_counted_plan *plan = search->plan;
+    const struct fm_swept_plan swept = {.bytes = units * plan->unit,
+                                        .unit = plan->unit,
+                                        .page = lab->machine->info.page_size,
+                                        .seed = lab->placement_seed};
+    struct fm_string string;
+    if ((swept.bytes > search->placed && !place(lab, search, 2 * swept.bytes, err)) ||
+        !fm_swept_string(&string, &swept, err) ||
+        !fm_count_lap(lab, &string, &(struct fm_count_care){.bit = plan->bit, .none = none}, misses,
+                      err))
+        return false;
+    const double ratio = *misses / (double)units;
+    return fm_curve_add(search->curve,
+                        (struct fm_point){
+                            .x = (double)swept.bytes, .y = ratio, .low = ratio, .high = ratio}) ||
+           fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+}
+
+/* Doubles the footprint until it misses; *fits and *misses are units on both sides. */
+static bool ascend(struct fm_lab *lab, struct search *search, size_t *fits, size_t *misses,
+                   struct fm_error *err)
+{
+    const size_t last = (size_t)(search->plan->to / (double)search->plan->unit);
+    size_t units = (size_t)ceil(search->plan->from / (double)search->plan->unit);
+    *fits = *misses = 0;
+    for (units = units ? units : 1; units <= last; units *= 2) {
+        double each;
+        if (!misses_over(lab, search, units, ONE_IN_TWENTY * (double)units, &each, err))
+            return false;
+        if (each > ONE_IN_TWENTY * (double)units) {
+            *misses = units;
+            return true;
+        }
+        *fits = units;
+    }
+    return true;
+}
+
+/* Halves the bracket until its ends are neighbours, or `closest` to each other as parts. `share`
+   of the units may miss on the side that fits; 0: none. */
+static bool halve(struct fm_lab *lab, struct search *search, size_t *fits, size_t *misses,
+                  double share, double closest, struct fm_error *err)
+{
+    while (*misses - *fits > 1 && (double)*misses > closest * (double)*fits) {
+        const size_t middle = *fits + (*misses - *fits) / 2;
+        const double none = fmax(share * (double)middle, NO_MISS);
+        double each;
+        if (!misses_over(lab, search, middle, none, &each, err))
+            return false;
+        if (each <= none)
+            *fits = middle;
+        else
+            *misses = middle;
+    }
+    return true;
+}
+
+/* Whether on fresh pages, too, `units` fit and one more does not. */
+static bool holds_again(struct fm_lab *lab, struct search *search, size_t units, bool *yes,
+                        struct fm_error *err)
+{
+    *yes = true;
+    for (int i = 1; i < AGAIN && *yes; i++) {
+        double within, beyond;
+        if (!place(lab, search, search->placed, err) ||
+            !misses_over(lab, search, units, NO_MISS, &within, err) ||
+            !misses_over(lab, search, units + 1, NO_MISS, &beyond, err))
+            return false;
+        *yes = within <= NO_MISS && beyond > NO_MISS;
+    }
+    return true;
+}
+
+/* Where one in twenty misses on this placement, roughly. */
+static bool crossing_here(struct fm_lab *lab, struct search *search, double about, double *units,
+                          struct fm_error *err)
+{
+    size_t fits = (size_t)(about / 2), misses = (size_t)(about * 2);
+    if (!place(lab, search, misses * search->plan->unit, err) ||
+        !halve(lab, search, &fits, &misses, ONE_IN_TWENTY, ROUGHLY, err))
+        return false;
+    *units = sqrt((double)fits * (double)misses);
+    return true;
+}
+
+/* How far apart placements are, so that the footprints to average at are chosen well: their middle
+   and the ratio of one to the next. */
+static bool choose_grid(struct fm_lab *lab, struct search *search, double *centre, double *ratio,
+                        struct fm_error *err)
+{
+    double sum = 0, squares = 0;
+    for (int i = 0; i < SCOUTS; i++) {
+        double units;
+        if (!fm_lab_go_on(lab, lab->part, err) || !crossing_here(lab, search, *centre, &units, err))
+            return false;
+        sum += log(units) / SCOUTS;
+        squares += log(units) * log(units) / SCOUTS;
+    }
+    const double spread = sqrt(fmax(0, squares - sum * sum));
+    *centre = exp(sum);
+    *ratio = exp(fmin(fmax(spread, NARROW), WIDEST));
+    return true;
+}
+
+/* The part that misses at each footprint of the grid, on an average placement. */
+struct grid {
+    double units[GRID], mean[GRID], variance[GRID];
+};
+
+static bool sample_grid(struct fm_lab *lab, struct search *search, double centre, double ratio,
+                        struct grid *grid, struct fm_error *err)
+{
+    const double in_all = fmin(UNITS_IN_ALL / centre, MOST_PLACEMENTS);
+    const unsigned placements = (unsigned)fmax(in_all, FEWEST_PLACEMENTS);
+    double squares[GRID] = {0};
+    *grid = (struct grid){.units = {0}};
+    for (unsigned p = 0; p < placements; p++)
+        for (int i = GRID; i-- > 0;) {
+            const size_t units = (size_t)(centre * pow(ratio, i - GRID / 2));
+            double each;
+            if (i == GRID - 1 && !place(lab, search, (units + 1) * search->plan->unit, err))
+                return false;
+            if (!misses_over(lab, search, units, 0, &each, err))
+                return false;
+            const double part = each / (double)units;
+            grid->units[i] = (double)units;
+            grid->mean[i] += part / placements;
+            squares[i] += part * part / placements;
+        }
+    for (int i = 0; i < GRID; i++)
+        grid->variance[i] = fmax(0, squares[i] - grid->mean[i] * grid->mean[i]) / (placements - 1);
+    return true;
+}
+
+/* Between which two footprints one in twenty is passed: the index of the first; -1 and GRID - 1
+   where it is passed before or after all. */
+static int passed_at(const struct grid *grid)
+{
+    int i = GRID - 1;
+    while (i >= 0 && grid->mean[i] > ONE_IN_TWENTY)
+        i--;
+    return i;
+}
+
+static void read_grid(const struct grid *grid, int at, double unit, struct fm_counted *found)
+{
+    const double rise = grid->mean[at + 1] - grid->mean[at];
+    const double run = grid->units[at + 1] - grid->units[at];
+    const double share = (ONE_IN_TWENTY - grid->mean[at]) / rise;
+    const double crossing = grid->units[at] + share * run;
+    const double error =
+        sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
+    const double wide = fmax(WIDE * error, 0.01 * crossing);
+    found->bytes = found->effective = crossing * unit;
+    found->low = fmax(0, crossing - wide) * unit;
+    found->high = (crossing + wide) * unit;
+}
+
+/* Where one in twenty misses on an average placement. */
+static bool average(struct fm_lab *lab, struct search *search, double centre,
+                    struct fm_counted *found, struct fm_error *err)
+{
+    double ratio;
+    struct grid grid;
+    if (!choose_grid(lab, search, &centre, &ratio, err))
+        return false;
+    for (int round = 0; round < RECENTRE; round++) {
+        if (!sample_grid(lab, search, centre, ratio, &grid, err))
+            return false;
+        const int at = passed_at(&grid);
+        if (at >= 0 && at < GRID - 1) {
+            read_grid(&grid, at, (double)search->plan->unit, found);
+            return true;
+        }
+        centre = at < 0 ? grid.units[0] : grid.units[GRID - 1];
+    }
+    found->missed = false;
+    return true;
+}
+
+static struct fm_curve *begin_curve(struct fm_lab *lab, const char *id)
+{
+    struct fm_curve *curve = fm_result_curve(lab->result, id);
+    if (!curve)
+        return NULL;
+    curve->x = (struct fm_axis){"footprint", "B"};
+    curve->y = (struct fm_axis){"misses", "per reference"};
+    return curve;
+}
+
+static int by_x(const void *a, const void *b)
+{
+    const double x = ((const struct fm_point *)a)->x, y = ((const struct fm_point *)b)->x;
+    return (x > y) - (x < y);
+}
+
+/* Points were added in the order they were asked for, some more than once. */
+static void finish_curve(struct fm_curve *curve, const struct fm_counted *found)
+{
+    size_t kept = 0;
+    qsort(curve->points, curve->point_count, sizeof *curve->points, by_x);
+    for (size_t i = 0; i < curve->point_count; i++) {
+        struct fm_point *into = kept ? &curve->points[kept - 1] : NULL;
+        const struct fm_point *from = &curve->points[i];
+        if (into && into->x == from->x) {
+            into->low = fmin(into->low, from->low);
+            into->high = fmax(into->high, from->high);
+            into->y = (into->low + into->high) / 2;
+        } else {
+            curve->points[kept++] = *from;
+        }
+    }
+    curve->point_count = kept;
+    if (found->missed) {
+        curve->steps[0] = (struct fm_step){.x = found->bytes, .label = "fits"};
+        curve->step_count = 1;
+    }
+}
+
+/* The largest footprint without a miss, if there is one that is the same wherever the pages lie.
+   One in twenty misses with a few lines too many: none at all is a little further in. */
+static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, size_t misses,
+                       struct fm_counted *found, struct fm_error *err)
+{
+    size_t none = (size_t)(WELL_INSIDE * (double)fits);
+    double each;
+    if (!misses_over(lab, search, none, NO_MISS, &each, err))
+        return false;
+    if (each > NO_MISS)
+        return true;
+    if (!halve(lab, search, &none, &misses, 0, 1, err) ||
+        !holds_again(lab, search, none, &found->sharp, err))
+        return false;
+    found->effective = (double)(fits * search->plan->unit);
+    found->bytes = found->low = found->high = (double)(none * search->plan->unit);
+    return true;
+}
+
+static bool find_edge(struct fm_lab *lab, struct search *search, struct fm_counted *found,
+                      struct fm_error *err)
+{
+    size_t fits, misses;
+    if (!ascend(lab, search, &fits, &misses, err))
+        return false;
+    found->missed = misses > 0;
+    if (!misses)
+        return true;
+    return halve(lab, search, &fits, &misses, ONE_IN_TWENTY, CLOSE, err) &&
+           find_sharp(lab, search, fits, misses, found, err) &&
+           (found->sharp || average(lab, search, (double)fits, found, err));
+}
+
+bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                     struct fm_counted *found, struct fm_error *err)
+{
+    struct search search = {.plan = plan, .curve = begin_curve(lab, plan->curve)};
+    if (!search.curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    const bool good = find_edge(lab, &search, found, err);
+    finish_curve(search.curve, found);
+    return good;
+}

@@ -1,0 +1,159 @@
+/* The line of a structure, by its counter.
+ *
+ * Twice the capacity is spanned and every other stripe of it touched: of the first half the even
+ * ones, of the second the odd ones. With stripes of a line or more that is half of all lines, and
+ * no set is asked for more than it has ways, whatever its number of ways. Narrower stripes touch
+ * every line, more than there is room for. Where the edge is not sharp, since pages lie
+ * scattered, sets are not met evenly; there the same is asked of stripes that are chosen by chance,
+ * beside all lines and half of them in one run. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "probe/counted.h"
+#include "probe/lab.h"
+#include "refstring/refstring.h"
+
+/* Parts of a lap that miss where everything fits, and where little does. */
+#define FEW  0.1
+#define MANY 0.3
+/* Scattered pages: the footprint beside the capacity, where all lines are too many and half of
+   them are not; and how near to either a stripe must come. */
+#define SPAN       1.5
+#define NEAR       0.3
+#define PLACEMENTS 6
+
+/* Three quarters of both halves, so that what a prefetcher brings along finds room beside. */
+static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *plan, double bytes,
+                             size_t stripe, double *part, struct fm_error *err)
+{
+    const size_t half = (size_t)(bytes / (double)stripe), part_of_half = half - half / 4;
+    uint32_t *list = malloc((half + 1) * sizeof *list);
+    if (!list)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for %zu stripes", half);
+    size_t count = 0;
+    for (size_t i = 0; i < part_of_half; i++)
+        list[count++] = (uint32_t)(i % 2 ? half + i : i);
+    const struct fm_page_plan stripes = {.pages = list,
+                                         .count = count,
+                                         .page = stripe,
+                                         .unit = stripe,
+                                         .lines = 1,
+                                         .seed = fm_lab_seed(lab)};
+    const struct fm_count_care care = {.bit = plan->bit, .warmth = FM_WARM_GROWN};
+    struct fm_string string;
+    double misses;
+    const bool good =
+        fm_page_string(&string, &stripes, err) && fm_count_lap(lab, &string, &care, &misses, err);
+    free(list);
+    *part = misses / (double)count;
+    return good;
+}
+
+/* The narrowest stripe that fits; all wider ones must, and no narrower. */
+static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                       struct fm_counted *found, struct fm_error *err)
+{
+    const double bytes = found->bytes;
+    bool fitted = false;
+    if (!fm_lab_place(lab, (size_t)(2 * bytes) + 2 * plan->longest_line, err))
+        return false;
+    for (size_t stripe = plan->unit; stripe <= plan->longest_line; stripe *= 2) {
+        double part;
+        if (fmod(bytes, (double)stripe) != 0)
+            break;
+        if (!misses_of_halves(lab, plan, bytes, stripe, &part, err))
+            return false;
+        if (part < FEW) {
+            found->line = fitted ? found->line : stripe;
+            fitted = true;
+        } else if (fitted || part < MANY) {
+            found->line = 0;
+            return true;
+        }
+        if (fitted && stripe >= 2 * found->line)
+            return true;
+    }
+    return true;
+}
+
+static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *plan, double bytes,
+                            double *part, struct fm_error *err)
+{
+    const struct fm_swept_plan swept = {.bytes = (size_t)bytes / plan->unit * plan->unit,
+                                        .unit = plan->unit,
+                                        .page = lab->machine->info.page_size,
+                                        .seed = lab->placement_seed};
+    const struct fm_count_care care = {.bit = plan->bit, .warmth = FM_WARM_GROWN};
+    struct fm_string string;
+    double misses;
+    if (!fm_swept_string(&string, &swept, err))
+        return false;
+    const double count = (double)string.orders[0].count;
+    if (!fm_count_lap(lab, &string, &care, &misses, err))
+        return false;
+    *part = misses / count;
+    return true;
+}
+
+static bool misses_of_stripes(struct fm_lab *lab, const struct fm_counted_plan *plan, double bytes,
+                              size_t stripe, unsigned variant, double *part, struct fm_error *err)
+{
+    const struct fm_stripe_plan stripes = {.bytes = (size_t)bytes,
+                                           .stripe = stripe,
+                                           .page = lab->machine->info.page_size,
+                                           .variant = variant,
+                                           .seed = lab->placement_seed};
+    const struct fm_count_care care = {.bit = plan->bit, .warmth = FM_WARM_GROWN};
+    struct fm_string string;
+    double misses;
+    if (!fm_stripe_string(&string, &stripes, err))
+        return false;
+    const double count = (double)string.orders[0].count;
+    if (!fm_count_lap(lab, &string, &care, &misses, err))
+        return false;
+    *part = misses / count;
+    return true;
+}
+
+static bool scattered_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                           struct fm_counted *found, struct fm_error *err)
+{
+    const double bytes = SPAN * found->bytes;
+    const size_t widest = lab->machine->info.page_size / 2;
+    double all = 0, half = 0, parts[16] = {0};
+    for (unsigned p = 0; p < PLACEMENTS; p++) {
+        double part;
+        if (!fm_lab_place(lab, (size_t)bytes + lab->machine->info.page_size, err) ||
+            !misses_of_swept(lab, plan, bytes, &part, err))
+            return false;
+        all += part / PLACEMENTS;
+        if (!misses_of_swept(lab, plan, bytes / 2, &part, err))
+            return false;
+        half += part / PLACEMENTS;
+        size_t i = 0;
+        for (size_t stripe = plan->unit; stripe <= plan->longest_line && stripe <= widest;
+             stripe *= 2) {
+            if (!misses_of_stripes(lab, plan, bytes, stripe, p, &part, err))
+                return false;
+            parts[i++] += part / PLACEMENTS;
+        }
+    }
+    size_t i = 0;
+    for (size_t stripe = plan->unit; stripe <= plan->longest_line && stripe <= widest;
+         stripe *= 2, i++) {
+        const double above = (parts[i] - half) / (all - half);
+        if (above > 1 - NEAR)
+            continue;
+        if (above < NEAR)
+            found->line = stripe;
+        return true;
+    }
+    return true;
+}
+
+bool fm_counted_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                     struct fm_counted *found, struct fm_error *err)
+{
+    found->line = 0;
+    return (found->sharp ? sharp_line : scattered_line)(lab, plan, found, err);
+}

@@ -1,0 +1,224 @@
+/* The ways of a structure whose edge is sharp, by its counter.
+ *
+ * AMP's test (2001, section 3.3) over all factors: with W ways, blocks that lie capacity / W bytes
+ * apart fall into the same sets. W of them fit, one more does not. A block is as short as can be,
+ * since one that is longer than a way meets its sets twice; but all together they are more than the
+ * level inside keeps, or they would not get here. Fewer blocks than ways always fit, so the
+ * smallest number that does not is the one, unless a larger one misses on every reference. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/rng.h"
+#include "probe/counted.h"
+#include "probe/lab.h"
+#include "refstring/refstring.h"
+
+/* Misses of a set in a lap: at least one where it has a line too many. */
+#define TOO_MANY 0.5
+#define ENOUGH   0.02
+/* Part of the references that miss where all sets have a line too many, under LRU. */
+#define NEARLY_ALL 0.9
+/* Part of the misses that are left when half of the lines have moved out of the set. What a
+   prefetcher brings along leaves some. */
+#define RELIEVED 0.6
+/* Times the lines of the level inside that all blocks have together. */
+#define BEYOND_INNER 1.25
+/* A single set takes any lines, from anywhere in this many times the capacity. */
+#define SPREAD 4
+
+struct blocks {
+    size_t count; /* of blocks */
+    size_t lines; /* of each, which is how many sets they meet */
+    size_t apart; /* lines from one to the next */
+};
+
+static bool count_list(struct fm_lab *lab, unsigned bit, uint32_t *list, size_t count, size_t line,
+                       double *misses, struct fm_error *err)
+{
+    const struct fm_page_plan lines = {.pages = list,
+                                       .count = count,
+                                       .page = line,
+                                       .unit = line,
+                                       .lines = 1,
+                                       .seed = fm_lab_seed(lab)};
+    const struct fm_count_care care = {.bit = bit, .warmth = FM_WARM_GROWN};
+    struct fm_string string;
+    const bool good =
+        fm_page_string(&string, &lines, err) && fm_count_lap(lab, &string, &care, misses, err);
+    free(list);
+    return good;
+}
+
+static bool no_list(struct fm_error *err)
+{
+    return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of lines");
+}
+
+/* Misses of each set that the blocks meet, in a lap. */
+static bool misses_of_blocks(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t line,
+                             const struct blocks *blocks, double *each, struct fm_error *err)
+{
+    uint32_t *list = malloc(blocks->count * blocks->lines * sizeof *list);
+    if (!list)
+        return no_list(err);
+    for (size_t i = 0; i < blocks->count; i++)
+        for (size_t j = 0; j < blocks->lines; j++)
+            list[i * blocks->lines + j] = (uint32_t)(i * blocks->apart + j);
+    if (!count_list(lab, plan->bit, list, blocks->count * blocks->lines, line, each, err))
+        return false;
+    *each /= (double)blocks->lines;
+    return true;
+}
+
+enum verdict { NOT, PERHAPS, SURELY };
+
+static size_t block_lines(const struct fm_counted_plan *plan, size_t line, size_t way, size_t ways)
+{
+    const double wanted = BEYOND_INNER * plan->inner / (double)line / (double)(ways + 1);
+    const size_t most = way > 1 ? way / 2 : 1;
+    return wanted < 1 ? 1 : wanted < (double)most ? (size_t)ceil(wanted) : most;
+}
+
+static bool judge_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                       size_t line, size_t ways, enum verdict *verdict, struct fm_error *err)
+{
+    const size_t way = lines / ways;
+    struct blocks blocks = {
+        .count = ways + 1, .lines = block_lines(plan, line, way, ways), .apart = way};
+    double beyond, within;
+    *verdict = NOT;
+    if (!misses_of_blocks(lab, plan, line, &blocks, &beyond, err))
+        return false;
+    if (beyond < TOO_MANY)
+        return true;
+    blocks.count = ways;
+    if (!misses_of_blocks(lab, plan, line, &blocks, &within, err))
+        return false;
+    if (within >= ENOUGH)
+        return true;
+    /* Twice as far apart they are in the same sets, and fit as well: not so where the level inside
+       keeps some of them, being exclusive, and the number is a multiple of the true one. */
+    blocks.apart *= 2;
+    if (!misses_of_blocks(lab, plan, line, &blocks, &within, err))
+        return false;
+    if (within < ENOUGH)
+        *verdict = beyond > NEARLY_ALL * (double)(ways + 1) ? SURELY : PERHAPS;
+    return true;
+}
+
+/* One set holds as many lines as it has, wherever they are. */
+static bool is_full(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                    const struct fm_counted *found, bool *yes, struct fm_error *err)
+{
+    const size_t all = SPREAD * lines;
+    uint32_t *list = malloc(all * sizeof *list);
+    struct fm_rng rng;
+    double misses;
+    *yes = false;
+    if (!list)
+        return no_list(err);
+    for (size_t i = 0; i < all; i++)
+        list[i] = (uint32_t)i;
+    fm_rng_seed(&rng, fm_lab_seed(lab));
+    fm_rng_shuffle(&rng, list, all);
+    if (!count_list(lab, plan->bit, list, lines, found->line, &misses, err))
+        return false;
+    *yes = misses < TOO_MANY;
+    return true;
+}
+
+/* Words of a block that stand for lines so far apart that no two are neighbours; 0: blocks that are
+   short enough would stay in the level inside. Half of the blocks move, and each half must get
+   here. */
+static size_t sparse_words(const struct fm_counted_plan *plan, const struct fm_counted *found,
+                           size_t way, size_t apart)
+{
+    const double wanted =
+        2 * BEYOND_INNER * plan->inner / (double)apart / (double)(found->ways + 1);
+    const size_t most = way / 2 / apart;
+    if (wanted < 1)
+        return 1;
+    return wanted <= (double)most ? (size_t)ceil(wanted) : 0;
+}
+
+/* Misses of each set in a lap over such blocks; every other one is moved on. */
+static bool misses_when_moved(struct fm_lab *lab, const struct fm_counted_plan *plan, unsigned bit,
+                              const struct fm_counted *found, size_t words, size_t offset,
+                              double *misses, struct fm_error *err)
+{
+    const size_t way = (size_t)(found->bytes / (double)found->ways), unit = plan->unit;
+    uint32_t *list = malloc((found->ways + 1) * words * sizeof *list);
+    if (!list)
+        return no_list(err);
+    for (size_t i = 0; i <= found->ways; i++)
+        for (size_t j = 0; j < words; j++)
+            list[i * words + j] =
+                (uint32_t)((i * way + j * 2 * plan->longest_line + i % 2 * offset) / unit);
+    if (!count_list(lab, bit, list, (found->ways + 1) * words, unit, misses, err))
+        return false;
+    *misses /= (double)words;
+    return true;
+}
+
+/* Whether they all miss the level inside, and so get here; true where there is none. */
+static bool get_here(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                     const struct fm_counted *found, size_t words, size_t offset, bool *yes,
+                     struct fm_error *err)
+{
+    double misses;
+    *yes = true;
+    if (!(plan->inner > 0))
+        return true;
+    if (!misses_when_moved(lab, plan, plan->bit - 1, found, words, offset, &misses, err))
+        return false;
+    *yes = misses > NEARLY_ALL * (double)(found->ways + 1);
+    return true;
+}
+
+/* Lines that conflict do so until some of them have moved on by a line. A prefetcher that brings a
+   neighbour along can make a line seem twice as long to who asks what fits, but not here. */
+static bool settle_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                        struct fm_counted *found, struct fm_error *err)
+{
+    const size_t way = (size_t)(found->bytes / (double)found->ways);
+    const size_t words = sparse_words(plan, found, way, 2 * plan->longest_line);
+    double still, moved;
+    if (!words)
+        return true;
+    if (!misses_when_moved(lab, plan, plan->bit, found, words, 0, &still, err))
+        return false;
+    bool told = still > NEARLY_ALL * (double)(found->ways + 1);
+    for (size_t offset = plan->unit; told && offset < found->line && offset < way; offset *= 2) {
+        if (!misses_when_moved(lab, plan, plan->bit, found, words, offset, &moved, err) ||
+            !get_here(lab, plan, found, words, offset, &told, err))
+            return false;
+        if (told && moved < RELIEVED * still) {
+            found->line = offset;
+            return true;
+        }
+    }
+    return true;
+}
+
+bool fm_counted_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                     struct fm_counted *found, struct fm_error *err)
+{
+    const size_t lines = (size_t)(found->bytes / (double)found->line);
+    enum verdict verdict = NOT;
+    if (!fm_lab_place(lab, SPREAD * lines * found->line, err))
+        return false;
+    for (size_t ways = 1; ways < lines && verdict != SURELY; ways++) {
+        if (lines % ways)
+            continue;
+        if (!judge_ways(lab, plan, lines, found->line, ways, &verdict, err))
+            return false;
+        if (verdict == SURELY || (verdict == PERHAPS && !found->ways))
+            found->ways = ways;
+    }
+    if (found->ways)
+        return settle_line(lab, plan, found, err);
+    if (!is_full(lab, plan, lines, found, &found->full, err))
+        return false;
+    found->ways = found->full ? lines : 0;
+    return true;
+}

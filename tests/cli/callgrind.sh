@@ -1,0 +1,66 @@
+#!/bin/sh
+# Callgrind's cache model comes back from its own counters: line, capacity and ways of D1 and LL.
+#
+#     callgrind.sh PROGRAM SOURCE [many]      (many: all shapes, for `make conformance`)
+. "$(dirname "$0")/lib.sh"
+
+# shape NAME SIZE WAYS LINE: a filter that holds when the findings have just that.
+shape() {
+    ways=$3
+    [ $(($3 * $4)) != "$2" ] || ways='"full"'
+    echo ".\"$1.capacity\".value == $2 and .\"$1.physical_capacity\".value == $2 and
+        .\"$1.line\".value == $4 and .\"$1.ways\".value == $ways and
+        .\"$1.capacity\".claimed_by == \"callgrind\" and
+        .\"$1.capacity\".witnesses == [\"callgrind\"]"
+}
+
+# comes_back D1 LL: each size,ways,line in bytes.
+comes_back() {
+    run survey --callgrind "D1=$1 LL=$2" --format json
+    # shellcheck disable=SC2046 # three figures
+    ok "D1=$1 LL=$2" json "([.findings[] | {(.property): .}] | add) |
+        ($(shape l1d $(echo "$1" | tr , ' '))) and ($(shape l2 $(echo "$2" | tr , ' ')))"
+}
+
+while read -r d1 ll; do
+    comes_back "$d1" "$ll"
+done <<END
+4096,1,32 65536,2,64
+24576,3,64 98304,3,64
+END
+if [ "${3:-}" = many ]; then
+    while read -r d1 ll; do
+        comes_back "$d1" "$ll"
+    done <<END
+32768,8,64 262144,16,64
+16384,4,64 1048576,8,64
+1024,1,16 16384,16,32
+8192,2,32 524288,4,32
+49152,12,64 1572864,12,64
+65536,4,128 4194304,16,128
+4096,64,64 32768,512,64
+2048,2,64 4096,4,64
+32768,8,64 65536,4,64
+16384,16,256 131072,1,256
+20480,5,64 458752,7,64
+32768,2,64 33554432,16,64
+END
+    done_testing
+    exit
+fi
+
+mkdir tmp
+TMPDIR=$work/tmp
+export TMPDIR
+run survey --callgrind "D1=8K,2,32 LL=64KiB,4,64" --record samples --format json
+jq -S .findings out >counted
+ok "there is no time in a model" json '[.findings[].property] | index("l1d.latency") == null'
+ok "whose model it is" json '.machine.counters.meter == "callgrind" and .machine.counters.alone'
+run survey --replay samples --format json
+jq -S .findings out >again
+ok "counts are recorded and replayed" cmp -s counted again
+ok "nothing is left behind" rmdir tmp
+mkdir tmp
+refused "a probe that reads the clock" 3 'no time' survey --callgrind "D1=8K,2,32 LL=64K,4,64" \
+    --only levels
+done_testing

@@ -1,0 +1,212 @@
+/* What the counters probe makes of machines whose answers are known. */
+#include <stdio.h>
+
+#include "survey_lab.h"
+#include "truth.h"
+
+/* Only the counters speak. */
+static void count(const struct fm_description *description, struct fm_result *result)
+{
+    struct fm_error err = {0};
+    struct fm_survey_options options = lab_options();
+    struct fm_machine *machine = fm_simulated_open(description, 1, &err);
+    options.only = "counters";
+    options.max_footprint = 16u << 20;
+    assert_non_null(machine);
+    fm_simulated_count(machine, true);
+    fm_result_init(result);
+    if (!fm_survey(machine, NULL, &options, result, &err))
+        fail_msg("%s", err.text);
+    machine->ops->close(machine);
+    assert_true(result->complete);
+}
+
+static const char *of(const char *structure, const char *attribute)
+{
+    static char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s.%s", structure, attribute);
+    return property;
+}
+
+static void expect_ways(const struct fm_result *result, const char *structure, uint64_t entries,
+                        uint32_t ways)
+{
+    const struct fm_finding *finding = lab_finding(result, of(structure, "ways"));
+    if (ways == entries)
+        assert_string_equal(finding->value.text, "full");
+    else
+        lab_expect(result, finding->property, ways, 0);
+    assert_string_equal(finding->witnesses[0], "sim");
+    assert_string_equal(finding->witnesses[1], "");
+}
+
+static void expect_exact(const struct fm_description *machine, const struct fm_result *result)
+{
+    static const char *const names[] = {"l1d", "l2", "l3"};
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        const struct fm_cache_description *cache = &machine->caches[i];
+        lab_expect(result, of(names[i], "capacity"), (double)cache->capacity, 0);
+        lab_expect(result, of(names[i], "physical_capacity"), (double)cache->capacity, 0);
+        lab_expect(result, of(names[i], "line"), cache->line, 0);
+        expect_ways(result, names[i], cache->capacity / cache->line, cache->ways);
+    }
+    assert_null(fm_result_find(result, of(names[machine->cache_count], "capacity")));
+}
+
+static void finds_every_shape_exactly(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t capacity[2], line[2], ways[2];
+    } shapes[] = {
+        {{4096, 65536}, {32, 64}, {1, 4}},        {{48 * 3 * 32, 320 * 5 * 64}, {32, 64}, {3, 5}},
+        {{2048, 65536}, {64, 64}, {32, 1024}},    {{8192, 16384}, {16, 16}, {8, 2}},
+        {{32768, 49152}, {64, 128}, {8, 12}},     {{1024, 262144}, {16, 256}, {2, 16}},
+        {{11 * 1024, 90112}, {64, 64}, {11, 11}}, {{65536, 1 << 20}, {128, 128}, {16, 1}},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const struct fm_description machine =
+            lab_small(lab_cache(1, shapes[i].capacity[0], shapes[i].line[0], shapes[i].ways[0]),
+                      lab_cache(2, shapes[i].capacity[1], shapes[i].line[1], shapes[i].ways[1]));
+        struct fm_result result;
+        count(&machine, &result);
+        expect_exact(&machine, &result);
+        fm_result_free(&result);
+    }
+}
+
+static void finds_tlbs_exactly(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t entries[2], ways[2], pages_per_entry;
+        uint64_t page;
+    } tlbs[] = {
+        {{64, 512}, {4, 4}, 1, PAGE},
+        {{48, 1280}, {48, 5}, 1, PAGE},
+        {{16, 96}, {1, 6}, 2, PAGE},
+        {{32, 128}, {32, 128}, 1, PAGE / 4},
+    };
+    for (size_t i = 0; i < sizeof tlbs / sizeof *tlbs; i++) {
+        struct fm_description machine =
+            lab_small(lab_cache(1, 8192, 64, 2), lab_cache(2, 65536, 64, 8));
+        struct fm_result result;
+        machine.tlb_count = 2;
+        for (unsigned j = 0; j < 2; j++) {
+            machine.tlbs[j] = lab_tlb(j + 1, tlbs[i].entries[j], tlbs[i].ways[j], PAGE);
+            machine.tlbs[j].pages_per_entry = tlbs[i].pages_per_entry;
+        }
+        machine.tlbs[0].page_sizes[0] = tlbs[i].page;
+        count(&machine, &result);
+        for (unsigned j = 0; j < 2; j++) {
+            const char *name = j ? "dtlb2" : "dtlb1";
+            const double maps = (double)(j ? PAGE : tlbs[i].page) * tlbs[i].pages_per_entry;
+            lab_expect(&result, of(name, "entries"), tlbs[i].entries[j], 0);
+            lab_expect(&result, of(name, "page_size"), maps, 0);
+            lab_expect(&result, of(name, "reach"), maps * tlbs[i].entries[j], 0);
+            expect_ways(&result, name, tlbs[i].entries[j], tlbs[i].ways[j]);
+        }
+        fm_result_free(&result);
+    }
+}
+
+/* Not found is no mistake; a wrong number is. */
+static void expect_or_none(const struct fm_result *result, const char *property, double truth)
+{
+    if (lab_finding(result, property)->status == FM_MEASURED)
+        lab_expect(result, property, truth, 0);
+}
+
+/* A prefetcher brings lines that nobody asked for; pseudo-LRU remembers what was there before. */
+static void is_not_misled(void **state)
+{
+    (void)state;
+    struct fm_description machine =
+        lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 131072, 64, 8));
+    struct fm_result result;
+    for (unsigned prefetch = 1; prefetch <= FM_PREFETCH_REGION; prefetch *= 2) {
+        machine.prefetch = prefetch;
+        count(&machine, &result);
+        lab_expect(&result, "l1d.capacity", 8192, 0);
+        lab_expect(&result, "l1d.line", 64, 0);
+        lab_expect(&result, "l1d.ways", 4, 0);
+        lab_expect(&result, "l2.capacity", 131072, 0.02 * 131072);
+        expect_or_none(&result, "l2.line", 64);
+        expect_or_none(&result, "l2.ways", 8);
+        fm_result_free(&result);
+    }
+    machine.prefetch = 0;
+    const enum fm_replacement policies[] = {FM_REPLACE_TREE_PLRU, FM_REPLACE_BIT_PLRU,
+                                            FM_REPLACE_FIFO};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        machine.caches[0].replacement = machine.caches[1].replacement = policies[i];
+        count(&machine, &result);
+        expect_exact(&machine, &result);
+        fm_result_free(&result);
+    }
+}
+
+/* Where pages lie, or a hash, decides which lines share a set, no number of ways is made up. */
+static void claims_no_ways_it_cannot_see(void **state)
+{
+    (void)state;
+    struct fm_description machine =
+        lab_small(lab_cache(1, 8192, 64, 2), lab_cache(2, 262144, 64, 8));
+    struct fm_result result;
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    for (enum fm_index index = FM_INDEX_PHYSICAL; index <= FM_INDEX_HASHED; index++) {
+        struct fm_error err;
+        double truth;
+        machine.caches[1].index = index;
+        count(&machine, &result);
+        lab_expect(&result, "l1d.ways", 2, 0);
+        assert_int_equal(lab_finding(&result, "l2.ways")->status, FM_UNDETERMINED);
+        assert_int_equal(lab_finding(&result, "l2.physical_capacity")->status, FM_UNDETERMINED);
+        assert_true(fm_true_capacity(&machine, 1, &truth, &err));
+        lab_expect(&result, "l2.capacity", truth, 0.05 * truth);
+        lab_expect(&result, "l2.line", 64, 0);
+        fm_result_free(&result);
+    }
+    machine.page_mapping = FM_MAPPING_CONTIGUOUS;
+    machine.caches[1].index = FM_INDEX_VIRTUAL;
+    machine.caches[1].inclusion = FM_INCLUSION_EXCLUSIVE;
+    count(&machine, &result);
+    expect_or_none(&result, "l2.ways", 8);
+    expect_or_none(&result, "l2.line", 64);
+    lab_expect(&result, "l2.capacity", 262144 + 4096, 4096 + 1024);
+    fm_result_free(&result);
+}
+
+static void is_left_out_without_counters(void **state)
+{
+    (void)state;
+    const struct fm_description machine =
+        lab_small(lab_cache(1, 4096, 32, 1), lab_cache(2, 65536, 64, 4));
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    struct fm_error err = {0};
+    options.only = "cycle";
+    lab_survey(&machine, &options, &result);
+    fm_result_free(&result);
+    struct fm_machine *bare = fm_simulated_open(&machine, 1, &err);
+    options.only = "counters";
+    fm_result_init(&result);
+    assert_false(fm_survey(bare, NULL, &options, &result, &err));
+    assert_int_equal(err.code, FM_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "counters"));
+    fm_result_free(&result);
+    bare->ops->close(bare);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_every_shape_exactly),
+        cmocka_unit_test(finds_tlbs_exactly),
+        cmocka_unit_test(is_not_misled),
+        cmocka_unit_test(claims_no_ways_it_cannot_see),
+        cmocka_unit_test(is_left_out_without_counters),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
