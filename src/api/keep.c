@@ -94,7 +94,8 @@ static bool keep(const struct fathom_result *result, const struct fathom_options
                  struct fm_error *err)
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    if (strcmp(result->result.machine.kind, "native") != 0)
+    /* A model that was counted in is no computer either. */
+    if (strcmp(result->result.machine.kind, "native") != 0 || result->result.machine.counters.alone)
         return fm_fail(err, FM_ERR_USAGE, "cache: the result is not of this computer");
     if (!is_whole(result, options))
         return fm_fail(err, FM_ERR_USAGE, "cache: the result is not of a whole survey");

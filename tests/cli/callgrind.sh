@@ -51,7 +51,8 @@ fi
 
 mkdir tmp
 TMPDIR=$work/tmp
-export TMPDIR
+XDG_CACHE_HOME=$work/cache
+export TMPDIR XDG_CACHE_HOME
 run survey --callgrind "D1=8K,2,32 LL=64KiB,4,64" --record samples --format json
 jq -S .findings out >counted
 ok "there is no time in a model" json '[.findings[].property] | index("l1d.latency") == null'
@@ -61,6 +62,7 @@ jq -S .findings out >again
 ok "counts are recorded and replayed" cmp -s counted again
 ok "nothing is left behind" rmdir tmp
 mkdir tmp
+ok "a model is not kept as this computer" [ ! -e cache/fathom ]
 refused "a probe that reads the clock" 3 'no time' survey --callgrind "D1=8K,2,32 LL=64K,4,64" \
     --only levels
 done_testing

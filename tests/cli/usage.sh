@@ -74,8 +74,11 @@ if [ "$FATHOM_REPORT" = no ]; then
     refused "html" 3 'built without the HTML report.*-Dreport=enabled' --format html
     refused "html by suffix" 3 '^fathom: result.html: .*built without' -o result.html
 fi
-PATH=/nowhere
-refused "valgrind is not there" 3 'install the package valgrind' \
-    --callgrind "D1=32768,8,64 LL=64K,4,64"
+without_valgrind() {
+    PATH=/nowhere "$fathom" --callgrind "D1=32768,8,64 LL=64K,4,64" >out 2>err
+    code=$?
+}
+without_valgrind
+ok "valgrind is not there" one_line_error 3 'install the package valgrind'
 
 done_testing
