@@ -63,9 +63,10 @@ void fathom_options_free(struct fathom_options *options);
 /* Sets one option from text, strictly: "8x" is no number and "64MB" no size.
  *
  *   effort          quick | normal | thorough
- *   method          default | cooper-sandoval | calibrator
- *   meter           auto | clock | sim | callgrind    (sim: a described machine's exact counters;
- *                   callgrind: the model of the option of that name)
+ *   method          default | cooper-sandoval | calibrator | papi-cache | amp
+ *   meter           auto | clock | perf | sim | callgrind    (perf: the processor's counters;
+ *                   sim: a described machine's exact ones; callgrind: the model of the option
+ *                   of that name)
  *   callgrind       caches of the model that callgrind is to count in, as
  *                   "D1=32768,8,64 LL=262144,16,64"; see fathom_needs_callgrind
  *   budget          seconds to answer within

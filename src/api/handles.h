@@ -13,7 +13,13 @@
 #include "fathom.h"
 #include "format/recording.h"
 
-enum fm_meter_choice { FM_METER_AUTO, FM_METER_CLOCK, FM_METER_SIM, FM_METER_CALLGRIND };
+enum fm_meter_choice {
+    FM_METER_AUTO,
+    FM_METER_CLOCK,
+    FM_METER_SIM,
+    FM_METER_CALLGRIND,
+    FM_METER_PERF
+};
 
 #define FM_API_OPTIONS 10
 

@@ -13,6 +13,7 @@
 #include "machine/simulated/simulated.h"
 #include "meter/callgrind.h"
 #include "meter/clock.h"
+#include "meter/perf.h"
 #include "meter/prove.h"
 #include "survey/survey.h"
 
@@ -58,6 +59,9 @@ static bool refuse_meters(const struct fathom_options *options, const char *what
     if (options->callgrind || options->meter == FM_METER_CALLGRIND)
         return fm_fail(err, FM_ERR_USAGE, "callgrind: it is a cache model of its own: leave out %s",
                        what);
+    if (options->meter == FM_METER_PERF)
+        return fm_fail(err, FM_ERR_USAGE, "meter: perf counts on this computer: leave out %s",
+                       what);
     return true;
 }
 
@@ -69,19 +73,43 @@ static bool refuse_sim(const struct fathom_options *options, struct fm_error *er
                    "a machine");
 }
 
+/* Takes a meter whose events can be believed. */
+static bool believe(struct fathom_machine *handle, struct fm_tally *tally, struct fm_error *err)
+{
+    struct fm_proof proof;
+    handle->tally = tally;
+    if (!tally || !fm_tally_prove(tally, &proof, err))
+        return false;
+    for (unsigned bit = 0; bit < FM_EVENTS && !tally->info.events; bit++)
+        if (proof.why[bit][0])
+            return fm_fail(err, FM_ERR_UNSUPPORTED, "meter: no event of %s can be believed: %s %s",
+                           tally->info.meter, fm_event_structure(bit), proof.why[bit]);
+    return true;
+}
+
+/* Where nothing is asked for, what the processor counts is a witness more, and nothing is lost
+   where it counts nothing. */
+static void believe_if_there(struct fathom_machine *handle)
+{
+    struct fm_error unheard;
+    if (believe(handle, fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, &unheard), &unheard))
+        return;
+    if (handle->tally)
+        handle->tally->ops->close(handle->tally);
+    handle->tally = NULL;
+}
+
 /* Opens the meter that was asked for and tries its events. */
 static bool open_tally(struct fathom_machine *handle, const struct fathom_options *options,
                        struct fm_error *err)
 {
-    struct fm_proof proof;
-    if (!options->callgrind && options->meter != FM_METER_CALLGRIND)
-        return true;
-    handle->tally = fm_callgrind_open(err);
-    if (!handle->tally || !fm_tally_prove(handle->tally, &proof, err))
-        return false;
-    return handle->tally->info.events ||
-           fm_fail(err, FM_ERR_UNSUPPORTED, "meter: no event of %s can be believed: %s",
-                   handle->tally->info.meter, proof.why[0]);
+    if (options->callgrind || options->meter == FM_METER_CALLGRIND)
+        return believe(handle, fm_callgrind_open(err), err);
+    if (options->meter == FM_METER_PERF)
+        return believe(handle, fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, err), err);
+    if (options->meter == FM_METER_AUTO)
+        believe_if_there(handle);
+    return true;
 }
 
 static void make_claims(struct fathom_machine *handle, const struct fathom_options *options)

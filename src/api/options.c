@@ -65,15 +65,14 @@ static bool set_effort(struct fathom_options *options, const char *name, const c
 static bool set_method(struct fathom_options *options, const char *name, const char *value,
                        struct fm_error *err)
 {
-    static const char *const words[] = {"default", "cooper-sandoval", "calibrator", NULL};
-    static const char *const later[] = {"papi-cache", "amp", NULL};
+    static const char *const words[] = {
+        "default", "cooper-sandoval", "calibrator", "papi-cache", "amp", NULL};
     const int place = place_of(words, value);
-    if (place_of(later, value) >= 0)
-        return refuse(err, FM_ERR_UNSUPPORTED, name, value,
-                      "is not in this build: use cooper-sandoval or calibrator, or leave it out");
     if (place < 0)
-        return refuse(err, FM_ERR_USAGE, name, value,
-                      "is no method: use cooper-sandoval or calibrator, or leave it out");
+        return refuse(
+            err, FM_ERR_USAGE, name, value,
+            "is no method: use cooper-sandoval, calibrator, papi-cache or amp, or leave it "
+            "out");
     options->survey.method = (enum fm_method)place;
     return true;
 }
@@ -81,15 +80,15 @@ static bool set_method(struct fathom_options *options, const char *name, const c
 static bool set_meter(struct fathom_options *options, const char *name, const char *value,
                       struct fm_error *err)
 {
-    static const char *const words[] = {"auto", "clock", "sim", "callgrind", NULL};
-    static const char *const later[] = {"perf", "papi", NULL};
+    static const char *const words[] = {"auto", "clock", "sim", "callgrind", "perf", NULL};
+    static const char *const later[] = {"papi", NULL};
     const int place = place_of(words, value);
     if (place_of(later, value) >= 0)
         return refuse(err, FM_ERR_UNSUPPORTED, name, value,
-                      "is not in this build: use auto, clock, sim or callgrind");
+                      "is not in this build: use auto, clock, perf, sim or callgrind");
     if (place < 0)
         return refuse(err, FM_ERR_USAGE, name, value,
-                      "is no meter: use auto, clock, sim or callgrind");
+                      "is no meter: use auto, clock, perf, sim or callgrind");
     options->meter = (enum fm_meter_choice)place;
     return true;
 }

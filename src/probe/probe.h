@@ -32,6 +32,8 @@ extern const struct fm_probe fm_probe_latency;
 extern const struct fm_probe fm_probe_tlb;
 extern const struct fm_probe fm_probe_walk_cost;
 extern const struct fm_probe fm_probe_counters;
+extern const struct fm_probe fm_probe_papi_cache;
+extern const struct fm_probe fm_probe_amp;
 extern const struct fm_probe fm_probe_calibrator;
 extern const struct fm_probe fm_probe_cooper_sandoval;
 

@@ -14,10 +14,10 @@
 
 /* In the order they run: each after what it needs. */
 static const struct fm_probe *const probes[] = {
-    &fm_probe_cycle,           &fm_probe_levels,   &fm_probe_gap,
-    &fm_probe_latency,         &fm_probe_capacity, &fm_probe_tlb,
-    &fm_probe_walk_cost,       &fm_probe_counters, &fm_probe_calibrator,
-    &fm_probe_cooper_sandoval,
+    &fm_probe_cycle,           &fm_probe_levels,     &fm_probe_gap,
+    &fm_probe_latency,         &fm_probe_capacity,   &fm_probe_tlb,
+    &fm_probe_walk_cost,       &fm_probe_counters,   &fm_probe_calibrator,
+    &fm_probe_cooper_sandoval, &fm_probe_papi_cache, &fm_probe_amp,
 };
 #define PROBES (sizeof probes / sizeof probes[0])
 
@@ -29,7 +29,8 @@ size_t fm_probe_count(void)
 struct fm_probe_info fm_probe_at(size_t index)
 {
     const struct fm_probe *probe = probes[index];
-    return (struct fm_probe_info){probe->name, probe->finds, probe->needs, probe->curve};
+    return (struct fm_probe_info){probe->name, probe->finds, probe->needs, probe->curve,
+                                  probe->reads == FM_READS_COUNTERS};
 }
 
 /* Whether a comma list has the name. */
@@ -90,17 +91,16 @@ static bool choose(const struct fm_machine_info *machine, const struct fm_survey
     for (size_t i = PROBES; i-- > 0;)
         for (size_t j = 0; j < i && chosen[i]; j++)
             chosen[j] |= list_has(probes[i]->needs, probes[j]->name);
-    bool any = false;
     for (size_t i = 0; i < PROBES; i++) {
         const char *why = obstacle(machine, probes[i]);
         const bool named = options->only && list_has(options->only, probes[i]->name);
         if (named && chosen[i] && why)
             return fm_fail(err, FM_ERR_UNSUPPORTED, "probe %s: %s", probes[i]->name, why);
+        if (chosen[i] && why && probes[i]->method != FM_METHOD_DEFAULT)
+            return fm_fail(err, FM_ERR_UNSUPPORTED, "method %s: %s", probes[i]->name, why);
         chosen[i] = chosen[i] && !why;
-        any |= chosen[i];
     }
-    return any || fm_fail(err, FM_ERR_UNSUPPORTED,
-                          "method: no probe of it can run on this machine: leave --method out");
+    return true;
 }
 
 /* What a probe did not reach stays on record, with the reason. */

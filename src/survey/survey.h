@@ -25,6 +25,7 @@ struct fm_probe_info {
     const char *finds;
     const char *needs;
     const char *curve; /* id of the curve it draws, or NULL */
+    bool counts;       /* it reads counters, not the clock */
 };
 
 /* The probes there are, in the order they run. */

@@ -59,11 +59,12 @@ refused "CPU of a described machine" 2 '--cpu' --machine "$small" --cpu 0
 
 refused "CPU that does not exist" 3 '99999' --cpu 99999
 for method in papi-cache amp; do
-    refused "method $method" 3 "--method: '$method' is not in this build" --method $method
+    refused "method $method without counters" 3 "method $method: .*no counters" --method $method \
+        --meter clock
 done
-for meter in perf papi; do
-    refused "meter $meter" 3 "--meter: '$meter' is not in this build" --meter $meter
-done
+refused "meter papi" 3 "--meter: 'papi' is not in this build" --meter papi
+refused "counters of this computer elsewhere" 2 'leave out' --meter perf \
+    --machine "$data/good/small.yaml"
 refused "counters of this computer" 3 'meter' --meter sim
 refused "callgrind without a model" 3 'say which' --meter callgrind
 refused "a model without LL" 2 '--callgrind: LL is missing' --callgrind "D1=32768,8,64"

@@ -1,0 +1,35 @@
+/* What the published methods that count share: strings as their papers have them, and misses. */
+#ifndef FM_PROBE_PUBLISHED_COUNTS_H
+#define FM_PROBE_PUBLISHED_COUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/error.h"
+
+struct fm_lab;
+
+/* Spots one stride apart, read one after another, some laps long. */
+struct fm_spots {
+    unsigned bit; /* the event */
+    size_t count, stride;
+    unsigned warm; /* laps before; 0: flushed, so that each is read for the first time */
+    bool written;  /* flushed and then written to before it is read */
+};
+
+/* Misses of each spot in one lap, the least of `times` tries; places an arena for it. */
+bool fm_count_spots(struct fm_lab *lab, const struct fm_spots *spots, unsigned times, double *each,
+                    struct fm_error *err);
+
+/* What a published method says of a structure; 0: not found. */
+struct fm_published_shape {
+    double bytes;
+    size_t line, ways;
+    bool full;
+};
+
+/* As findings, under the names of caches or of TLBs. */
+void fm_report_published(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *shape,
+                         const char *method, double sure);
+
+#endif
