@@ -227,6 +227,31 @@ struct fathom_result *fathom_kept(const struct fathom_options *options, struct f
 bool fathom_keep(const struct fathom_result *result, const struct fathom_options *options,
                  struct fathom_error *err);
 
+/* Applications --------------------------------------------------------------------------------- */
+
+enum fathom_ended {
+    FATHOM_EXITED,    /* code is its exit status */
+    FATHOM_KILLED,    /* code is the signal */
+    FATHOM_NOT_FOUND, /* code is errno, here and in the next */
+    FATHOM_NOT_RUN,
+    FATHOM_NOT_STARTED /* something failed before it was its turn */
+};
+
+struct fathom_command {
+    enum fathom_ended ended;
+    int code;
+};
+
+/* Runs a command, NULL at the end of its arguments, as it is; then, without input or output, in
+   callgrind's model of a measured machine. Where its references were served from is in findings of
+   app.*; element is the bytes of one reference, 4 or 8. How the first run ended is in *ended, also
+   where NULL is returned. It waits, and changes signals of the process while it does. */
+struct fathom_result *fathom_stat(const struct fathom_result *machine, char *const *command,
+                                  unsigned element, struct fathom_command *ended,
+                                  struct fathom_error *err);
+/* Whether a result is of a computer of this one's name. */
+bool fathom_is_of_here(const struct fathom_result *result);
+
 /* Rendering ------------------------------------------------------------------------------------ */
 
 enum fathom_format { FATHOM_TABLE, FATHOM_JSON, FATHOM_CSV, FATHOM_HTML };
@@ -249,6 +274,10 @@ char *fathom_text(struct fathom_result *const *results, size_t count, enum fatho
 /* Whether fathom_text can render the format, to be asked before a long measurement: the library may
    have been built without HTML. */
 bool fathom_can_render(enum fathom_format format, struct fathom_error *err);
+
+/* Such a result as text, which the caller frees; a table has bars. */
+char *fathom_stat_text(struct fathom_result *result, enum fathom_format format,
+                       const struct fathom_look *look, struct fathom_error *err);
 
 /* A curve drawn with logarithmic axes and its steps marked (FATHOM_TABLE), or its points
    (FATHOM_CSV). The caller frees it. */

@@ -136,8 +136,10 @@ int fm_parse_arguments(struct fm_request *request, int count, char **arguments)
             only_operands = true;
         else if (!only_operands && argument[0] == '-' && argument[1])
             code = parse_option(request, count, arguments, &at);
-        else
+        else {
             request->operands[request->operand_count++] = argument;
+            only_operands |= request->command->of_command;
+        }
     }
     return code == FM_EXIT_ANSWERED ? check_operands(request) : code;
 }

@@ -13,6 +13,7 @@ enum fm_exit {
     FM_EXIT_DIFFERS = 1, /* results that were compared differ */
     FM_EXIT_USAGE = 2,   /* bad usage, bad input, or output that could not be written */
     FM_EXIT_LACKING = 3, /* the machine lacks what was asked for */
+    FM_EXIT_STAT = 125,  /* stat's own failures; else it ends as its command did */
     FM_EXIT_INTERRUPTED = 130
 };
 
@@ -26,7 +27,7 @@ struct fm_request {
     const char **operands, **machines; /* as many places as there are arguments */
     size_t operand_count, machine_count;
     const char *preset; /* --quick or --thorough, as given */
-    const char *replay, *record, *output, *format, *target, *result;
+    const char *replay, *record, *output, *format, *target, *result, *element;
     bool refresh, native_cpu, quiet, verbose, no_progress, help, version;
 };
 
@@ -50,6 +51,8 @@ struct fm_command {
     const char *summary;
     const char *examples;
     const struct fm_option *options; /* ends with a NULL name; --help apart */
+    bool of_command; /* operands are a command: what follows the first is not ours */
+    int failure;     /* exit status of its own failures; 0: those of the others */
     int (*run)(struct fm_request *request);
 };
 
@@ -63,7 +66,7 @@ extern const struct fm_option fm_common_options[];
 
 /* The options of survey and curve, and those of each other command that has any. */
 extern const struct fm_option fm_survey_options[], fm_export_options[], fm_diff_options[],
-    fm_get_options[];
+    fm_get_options[], fm_stat_options[];
 
 /* What most options do: keep their value's text, or raise a flag, in a member of the request. */
 int fm_keep_text(struct fm_request *request, const struct fm_option *option, const char *value);
@@ -81,6 +84,7 @@ int fm_run_machines(struct fm_request *request);
 int fm_run_export(struct fm_request *request);
 int fm_run_diff(struct fm_request *request);
 int fm_run_get(struct fm_request *request);
+int fm_run_stat(struct fm_request *request);
 int fm_run_completion(struct fm_request *request);
 
 /* Reads the arguments after the program's name into the request. An exit code; complains itself. */

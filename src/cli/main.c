@@ -77,6 +77,18 @@ const struct fm_command fm_commands[] = {
                  "  fathom get l2.capacity --refresh --quick\n"
                  "  cc -DBLOCK_BYTES=$(fathom get l2.capacity) -c blocked.c\n",
      .run = fm_run_get},
+    {.name = "stat",
+     .operands = "COMMAND...",
+     .operand_count = 1,
+     .operands_most = FM_ANY_NUMBER,
+     .of_command = true,
+     .failure = FM_EXIT_STAT,
+     .summary = "Runs a command and shows where its references were served from.",
+     .options = fm_stat_options,
+     .examples = "  fathom stat -- sort words.txt\n"
+                 "  fathom stat --element 4 -o stat.json -- ./solver input.dat\n"
+                 "  fathom stat --result here.json -- ls -l\n",
+     .run = fm_run_stat},
     {.name = "completion",
      .operands = "SHELL",
      .operand_count = 1,
@@ -113,7 +125,7 @@ static int answer(struct fm_request *request, int count, char **arguments)
     int code = fm_parse_arguments(request, count, arguments);
 
     if (code != FM_EXIT_ANSWERED)
-        return code;
+        return request->command->failure ? request->command->failure : code;
     if (request->help)
         return fm_print_help(command_named ? request->command : NULL);
     if (request->version) {

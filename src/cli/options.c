@@ -89,7 +89,8 @@ const struct fm_option fm_survey_options[] = {
     {.name = "meter",
      .argument = "METER",
      .words = "auto clock perf sim callgrind",
-     .help = "what to read: auto, clock, perf (the processor's counters), sim (a simulated machine's exact ones) or callgrind",
+     .help = "what to read: auto, clock, perf (the processor's counters), sim (a simulated "
+             "machine's exact ones) or callgrind",
      .apply = fm_set_option},
     {.name = "callgrind",
      .argument = "CACHES",

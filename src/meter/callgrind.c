@@ -60,7 +60,7 @@ static bool read_dump(struct callgrind *callgrind, struct fm_counts *counts, str
     char path[PATH_SPACE];
     snprintf(path, sizeof path, "%s.%lu", callgrind->file, ++callgrind->dumped);
     const bool good = fm_read_small(path, callgrind->text, DUMP_SPACE) &&
-                      fm_callgrind_read_dump(callgrind->text, counts);
+                      fm_callgrind_read_dump(callgrind->text, counts, NULL);
     unlink(path);
     return good || fm_fail(err, FM_ERR_IO, "callgrind: its dump %.200s cannot be read", path);
 }

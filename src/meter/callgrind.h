@@ -20,7 +20,8 @@ bool fm_callgrind_here(void);
 struct fm_tally *fm_callgrind_open(struct fm_error *err);
 
 /* The counts in the text of a dump: its line `events:` names the columns of its line `totals:`,
-   of which zeros at the end are left out. False when there is no such pair of lines. */
-bool fm_callgrind_read_dump(const char *text, struct fm_counts *counts);
+   of which zeros at the end are left out. fetch_misses, of instructions in I1, may be NULL. False
+   when there is no such pair of lines. */
+bool fm_callgrind_read_dump(const char *text, struct fm_counts *counts, uint64_t *fetch_misses);
 
 #endif

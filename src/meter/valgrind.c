@@ -111,6 +111,29 @@ static bool wait_for(pid_t child, const struct fm_valgrind_plan *plan, int *stat
     return true;
 }
 
+/* Standard input, output and error become nothing. */
+static bool silence(posix_spawn_file_actions_t *actions)
+{
+    bool good = true;
+    for (int fd = 0; fd <= 2; fd++)
+        good = good && posix_spawn_file_actions_addopen(actions, fd, "/dev/null",
+                                                        fd ? O_WRONLY : O_RDONLY, 0) == 0;
+    return good;
+}
+
+static int start(const struct fm_valgrind_plan *plan, char **arguments, char **environment,
+                 pid_t *child)
+{
+    posix_spawn_file_actions_t actions;
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return ENOMEM;
+    int failure = plan->silent && !silence(&actions) ? ENOMEM : 0;
+    if (!failure)
+        failure = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    return failure;
+}
+
 static bool spawn(const struct fm_valgrind_plan *plan, const char *folder, int *status,
                   struct fm_error *err)
 {
@@ -123,7 +146,7 @@ static bool spawn(const struct fm_valgrind_plan *plan, const char *folder, int *
     pid_t child;
     int failure = arguments && environment ? 0 : ENOMEM;
     if (!failure)
-        failure = posix_spawnp(&child, arguments[0], NULL, NULL, arguments, environment);
+        failure = start(plan, arguments, environment, &child);
     free(arguments);
     if (plan->self)
         free(environment);

@@ -10,6 +10,7 @@
 struct fm_valgrind_plan {
     const char *const *options; /* beside the tool's name; NULL at the end */
     char *const *command;       /* with its arguments, NULL at the end; found along PATH */
+    bool silent;                /* it gets no input, and what it prints is thrown away */
     bool self;                  /* it is this program, which starts and stops the counting itself */
     /* Asked whenever a signal interrupts the wait: true ends the program. May be NULL. */
     bool (*stop)(void *data);

@@ -38,6 +38,10 @@ void fm_report_csv(FILE *out, const struct fm_result *result, bool heading);
 bool fm_report_plot(FILE *out, const struct fm_curve *curve, const struct fm_look *look,
                     struct fm_error *err);
 
+/* What is known of an application: its times, and a table with bars of where its references were
+   served from. */
+void fm_report_stat(FILE *out, const struct fm_result *result, const struct fm_look *look);
+
 /* The points of a curve, one a line. */
 void fm_report_points(FILE *out, const struct fm_curve *curve);
 

@@ -1,0 +1,168 @@
+/* An application's references, in the model of a measured machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/handles.h"
+#include "api/page.h"
+#include "machine/native/computer.h"
+#include "report/report.h"
+#include "stat/stat.h"
+
+static double number_of(const struct fm_result *result, const char *structure,
+                        const char *attribute)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s.%s", structure, attribute);
+    const struct fm_finding *finding = fm_result_find(result, property);
+    if (!finding || finding->status != FM_MEASURED || finding->value.kind != FM_VALUE_NUMBER)
+        return 0;
+    return finding->value.number;
+}
+
+static bool is_full(const struct fm_result *result, const char *structure)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s.ways", structure);
+    const struct fm_finding *finding = fm_result_find(result, property);
+    return finding && finding->value.kind == FM_VALUE_TEXT;
+}
+
+/* What was built in, where that is known; what a program gets, where not. */
+static struct fm_stat_cache cache_of(const struct fm_result *result, const char *structure)
+{
+    const double physical = number_of(result, structure, "physical_capacity");
+    struct fm_stat_cache cache = {
+        .capacity = physical > 0 ? physical : number_of(result, structure, "capacity"),
+        .line = number_of(result, structure, "line"),
+        .ways = number_of(result, structure, "ways"),
+    };
+    if (is_full(result, structure) && cache.line > 0)
+        cache.ways = cache.capacity / cache.line;
+    return cache;
+}
+
+static const char *const structures[FM_STAT_LEVELS] = {"l1d", "l2", "l3"};
+
+/* The levels that are known well enough to be modelled. */
+static bool machine_of(const struct fm_result *from, struct fm_stat_machine *machine,
+                       struct fm_stat_cache caches[FM_STAT_LEVELS], struct fm_error *err)
+{
+    *machine = (struct fm_stat_machine){.memory_ns = number_of(from, "memory", "latency"),
+                                        .cycle_ns = number_of(from, "cpu", "cycle_time")};
+    for (size_t i = 0; i < FM_STAT_LEVELS; i++) {
+        caches[i] = cache_of(from, structures[i]);
+        /* A line that was not found is rarely another than the one inside. */
+        if (!(caches[i].line > 0) && i > 0)
+            caches[i].line = caches[i - 1].line;
+        if (!(caches[i].capacity > 0) || !(caches[i].line > 0))
+            break;
+        machine->levels[i] = (struct fm_stat_level){
+            .line = caches[i].line, .latency_ns = number_of(from, structures[i], "latency")};
+        machine->count = i + 1;
+    }
+    return machine->count > 0 ||
+           fm_fail(err, FM_ERR_USAGE, "result: it has no cache in it: survey the machine again");
+}
+
+static void note_rounding(struct fm_result *result, const char *rounded)
+{
+    if (*rounded)
+        fm_result_warn(result, "rounded", "read the shares near those sizes with care",
+                       "callgrind takes a power of two of sets: %s", rounded);
+}
+
+/* Two levels at a time: the first with the second, then the first with the third. */
+static bool count_levels(char *const *command, const struct fm_result *from,
+                         const struct fm_stat_machine *machine, const struct fm_stat_cache *caches,
+                         struct fm_stat_counts *counts, struct fm_result *result,
+                         struct fm_error *err)
+{
+    struct fm_stat_cache instructions = cache_of(from, "l1i");
+    if (!(instructions.capacity > 0) || !(instructions.line > 0))
+        instructions = caches[0];
+    *counts = (struct fm_stat_counts){.references = -1, .fetch_misses = -1};
+    for (size_t outer = machine->count > 1 ? 1 : 0; outer < machine->count; outer++) {
+        struct fm_description model;
+        struct fm_counts seen;
+        uint64_t fetches;
+        char rounded[200];
+        fm_stat_model(&caches[0], &caches[outer], &instructions, &model, rounded, sizeof rounded);
+        if (!fm_stat_count(command, &model, &seen, &fetches, err))
+            return false;
+        note_rounding(result, rounded);
+        counts->references = (double)seen.references;
+        counts->fills[0] = (double)seen.cache_miss[0];
+        counts->fills[outer] = outer ? (double)seen.cache_miss[1] : (double)seen.cache_miss[0];
+        counts->fetch_misses = (double)fetches;
+    }
+    return true;
+}
+
+static bool stat_into(struct fm_result *result, const struct fm_result *from, char *const *command,
+                      unsigned element, struct fathom_command *ended, struct fm_error *err)
+{
+    struct fm_stat_machine machine;
+    struct fm_stat_cache caches[FM_STAT_LEVELS];
+    struct fm_command_result native;
+    struct fm_stat_counts counts;
+    result->machine = from->machine;
+    if (!machine_of(from, &machine, caches, err) || !fm_command_run(command, &native, err))
+        return false;
+    *ended = (struct fathom_command){(enum fathom_ended)native.end, native.code};
+    if (native.end == FM_COMMAND_NOT_FOUND || native.end == FM_COMMAND_NOT_RUN)
+        return fm_fail(err, FM_ERR_USAGE, "%.200s: %s", command[0], strerror(native.code));
+    if (!count_levels(command, from, &machine, caches, &counts, result, err) ||
+        !fm_stat_report(result, &counts, &machine, &native.times, element, "callgrind", "", err))
+        return false;
+    fm_result_warn(result, "model",
+                   "none is needed; a processor's own counters would see prefetches "
+                   "and other programs too",
+                   "the references were counted in callgrind's model of this machine, in a run of "
+                   "their own without input or output");
+    result->elapsed_s = native.times.wall_s;
+    result->complete = true;
+    return true;
+}
+
+struct fathom_result *fathom_stat(const struct fathom_result *machine, char *const *command,
+                                  unsigned element, struct fathom_command *ended,
+                                  struct fathom_error *err)
+{
+    struct fm_error inner = {0};
+    struct fathom_result *result = calloc(1, sizeof *result);
+    if (!result) {
+        fm_api_out_of_memory(err);
+        return NULL;
+    }
+    fm_result_init(&result->result);
+    *ended = (struct fathom_command){FATHOM_NOT_STARTED, 0};
+    if (stat_into(&result->result, &machine->result, command, element, ended, &inner))
+        return result;
+    fm_api_fail(err, &inner);
+    fathom_result_free(result);
+    return NULL;
+}
+
+bool fathom_is_of_here(const struct fathom_result *result)
+{
+    char name[FM_INFO_TEXT];
+    fm_computer_name(name, sizeof name);
+    return strcmp(name, result->result.machine.name) == 0;
+}
+
+char *fathom_stat_text(struct fathom_result *result, enum fathom_format format,
+                       const struct fathom_look *look, struct fathom_error *err)
+{
+    const struct fm_look inner = fm_api_look(look);
+    struct fm_error failure = {0};
+    struct fm_page page;
+    if (format != FATHOM_TABLE)
+        return fathom_text(&result, 1, format, look, err);
+    if (!fm_page_open(&page)) {
+        fm_api_out_of_memory(err);
+        return NULL;
+    }
+    fm_report_stat(page.out, &result->result, &inner);
+    return fm_page_close(&page, true, &failure, err);
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# stat as a user runs it: the command's output, exit status and signals stay what they are.
+. "$(dirname "$0")/lib.sh"
+run survey --machine "$top/machines/intel-pentium-ii-233.yaml" --quick -o p2.json
+run survey --machine "$top/machines/intel-itanium2-900-papi.yaml" --meter sim --only counters -o it2.json
+
+run stat --quiet --result p2.json --format json -o stat.json -- sh -c 'echo out; echo err >&2; exit 5'
+ok "the exit status is the command's" [ "$code" = 5 ]
+ok "its output is untouched" [ "$(cat out)" = out -a "$(cat err)" = err ]
+ok "shares of two levels" json '[.findings[] | {(.property): .}] | add |
+    (."app.references".value > 1000) and ."app.references".witnesses == ["callgrind"] and
+    ((."app.served_l1".value + ."app.served_l2".value + ."app.served_memory".value - 1) | fabs < 1e-9) and
+    ((."app.fraction_l1".value + ."app.fraction_l2".value + ."app.fraction_memory".value - 1) |
+        fabs < 1e-9) and ."app.fraction_memory".low <= ."app.fraction_memory".value and
+    ."app.stall_memory".low == 0 and ."app.stall_memory".high > 0 and has("app.served_l3") == false and
+    ."app.idle".value >= 0 and ."app.memory_bandwidth".value > 0' stat.json
+
+run stat --quiet --result it2.json --element 4 -- echo hello
+ok "three levels, and the table follows the output" sh -c '[ "$(head -n 1 out)" = hello ] &&
+    grep -q "^L3 " out && grep -q "^Memory " out'
+
+run stat --quiet --result p2.json --format json -o large.json -- sh -c 'sort /dev/null; sort /dev/null'
+ok "children are counted" json '[.findings[] | select(.property == "app.references") | .value][0] > 100000' \
+    large.json
+
+run stat --result p2.json -- true
+ok "a result of another machine is warned of" grep -q 'of another machine' err
+run stat --quiet --result p2.json -- nonesuch
+ok "not found is 127" [ "$code" = 127 -a ! -s out ]
+run stat --quiet --result p2.json -- /
+ok "not executable is 126" [ "$code" = 126 -a ! -s out ]
+run stat --quiet --result p2.json -- sh -c 'kill -KILL $$'
+ok "a signal is passed through" [ "$code" = 137 ]
+refused "no command" 125 'COMMAND... is missing' stat
+refused "a bad element" 125 '--element' stat --element 5 -- true
+refused "a bad option" 125 'no such option' stat --what -- true
+refused "a meter that is not there" 125 'papi' stat --meter papi -- true
+refused "a result that is none" 125 'p2.yaml' stat --result p2.yaml -- true
+refused "a page" 125 'format' stat --result p2.json --format html -- true
+run stat --quiet --result p2.json -- echo --help -o x
+ok "options behind the command are the command's" [ "$(head -n 1 out)" = "--help -o x" ]
+without_valgrind() {
+    PATH=/nowhere "$fathom" stat --quiet --result p2.json -- /bin/true >out 2>err
+    code=$?
+}
+without_valgrind
+ok "valgrind is not there" one_line_error 125 'install the package valgrind'
+done_testing
