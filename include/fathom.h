@@ -64,9 +64,8 @@ void fathom_options_free(struct fathom_options *options);
  *
  *   effort          quick | normal | thorough
  *   method          default | cooper-sandoval | calibrator | papi-cache | amp
- *   meter           auto | clock | perf | sim | callgrind    (perf: the processor's counters;
- *                   sim: a described machine's exact ones; callgrind: the model of the option
- *                   of that name)
+ *   meter           auto | clock | perf | papi | sim | callgrind    (perf, papi: the processor's
+ * counters; sim: a described machine's exact ones; callgrind: the model of the option of that name)
  *   callgrind       caches of the model that callgrind is to count in, as
  *                   "D1=32768,8,64 LL=262144,16,64"; see fathom_needs_callgrind
  *   budget          seconds to answer within

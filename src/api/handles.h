@@ -18,7 +18,8 @@ enum fm_meter_choice {
     FM_METER_CLOCK,
     FM_METER_SIM,
     FM_METER_CALLGRIND,
-    FM_METER_PERF
+    FM_METER_PERF,
+    FM_METER_PAPI
 };
 
 #define FM_API_OPTIONS 10

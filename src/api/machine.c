@@ -13,6 +13,7 @@
 #include "machine/simulated/simulated.h"
 #include "meter/callgrind.h"
 #include "meter/clock.h"
+#include "meter/papi.h"
 #include "meter/perf.h"
 #include "meter/prove.h"
 #include "survey/survey.h"
@@ -59,9 +60,9 @@ static bool refuse_meters(const struct fathom_options *options, const char *what
     if (options->callgrind || options->meter == FM_METER_CALLGRIND)
         return fm_fail(err, FM_ERR_USAGE, "callgrind: it is a cache model of its own: leave out %s",
                        what);
-    if (options->meter == FM_METER_PERF)
-        return fm_fail(err, FM_ERR_USAGE, "meter: perf counts on this computer: leave out %s",
-                       what);
+    if (options->meter == FM_METER_PERF || options->meter == FM_METER_PAPI)
+        return fm_fail(err, FM_ERR_USAGE,
+                       "meter: perf and papi count on this computer: leave out %s", what);
     return true;
 }
 
@@ -107,6 +108,8 @@ static bool open_tally(struct fathom_machine *handle, const struct fathom_option
         return believe(handle, fm_callgrind_open(err), err);
     if (options->meter == FM_METER_PERF)
         return believe(handle, fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, err), err);
+    if (options->meter == FM_METER_PAPI)
+        return believe(handle, fm_papi_open(fm_papi_misses, fm_papi_miss_count, err), err);
     if (options->meter == FM_METER_AUTO)
         believe_if_there(handle);
     return true;

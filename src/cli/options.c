@@ -88,8 +88,8 @@ const struct fm_option fm_survey_options[] = {
      .apply = fm_set_option},
     {.name = "meter",
      .argument = "METER",
-     .words = "auto clock perf sim callgrind",
-     .help = "what to read: auto, clock, perf (the processor's counters), sim (a simulated "
+     .words = "auto clock perf papi sim callgrind",
+     .help = "what to read: auto, clock, perf or papi (the processor's counters), sim (a simulated "
              "machine's exact ones) or callgrind",
      .apply = fm_set_option},
     {.name = "callgrind",
