@@ -15,14 +15,13 @@ bool fathom_needs_callgrind(const struct fathom_options *options)
 /* The program by the file it was started from, with the same arguments. */
 static char **command_of(char *const *arguments)
 {
-    static char self[] = "/proc/self/exe";
     size_t count = 0;
     while (arguments[count])
         count++;
     char **command = calloc(count + 2, sizeof *command);
     if (!command)
         return NULL;
-    command[0] = realpath(self, NULL);
+    command[0] = realpath("/proc/self/exe", NULL);
     for (size_t i = 0; i < count; i++)
         command[i + 1] = arguments[i];
     return command;

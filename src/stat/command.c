@@ -1,7 +1,8 @@
 /* Running the application as it is. */
 #include <errno.h>
-#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,6 +12,8 @@
 
 #include "stat/stat.h"
 
+extern char **environ;
+
 static double seconds_now(void)
 {
     struct timespec time;
@@ -18,22 +21,19 @@ static double seconds_now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* In the child: signals as a program finds them, then the program. An errno in the pipe says that
-   it could not be started; the pipe closes by itself when it could. */
-static void become(char *const *command, const sigset_t *mask, int pipe_end)
+/* What may come while we wait. Those of a terminal go to the command as well, which decides what
+   they mean; what somebody sends to us alone is handed on. */
+static void waited_for(sigset_t *signals)
 {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execvp(command[0], command);
-    const int failure = errno;
-    if (write(pipe_end, &failure, sizeof failure) < 0)
-        _exit(126);
-    _exit(127);
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGHUP);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGQUIT);
+    sigaddset(signals, SIGCHLD);
 }
 
-/* Waits for the end. What asks us to end is blocked meanwhile, taken here and handed on: 0 once the
-   child has ended. */
+/* The signals are blocked meanwhile and taken here. */
 static void wait_and_pass_on(pid_t child, const sigset_t *signals, int *status,
                              struct rusage *usage)
 {
@@ -42,11 +42,22 @@ static void wait_and_pass_on(pid_t child, const sigset_t *signals, int *status,
         const pid_t ended = wait4(child, status, WNOHANG, usage);
         if (ended == child || (ended < 0 && errno != EINTR))
             return;
-        if (sigwaitinfo(signals, &info) < 0)
-            continue;
-        if (info.si_signo != SIGCHLD)
+        if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD && info.si_code == SI_USER)
             kill(child, info.si_signo);
     }
+}
+
+/* Starts it with the signals as a program finds them; errno, or 0. */
+static int start(char *const *command, const sigset_t *mask, pid_t *child)
+{
+    posix_spawnattr_t attributes;
+    if (posix_spawnattr_init(&attributes) != 0)
+        return ENOMEM;
+    posix_spawnattr_setsigmask(&attributes, mask);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    const int failure = posix_spawnp(child, command[0], NULL, &attributes, command, environ);
+    posix_spawnattr_destroy(&attributes);
+    return failure;
 }
 
 static double seconds_of(struct timeval time)
@@ -69,47 +80,23 @@ static void conclude(int status, int failure, struct fm_command_result *result)
     }
 }
 
-static bool run(char *const *command, const int ends[2], struct fm_command_result *result,
-                struct fm_error *err)
-{
-    sigset_t passed, before;
-    int status = 0, failure = 0;
-    struct rusage usage = {0};
-    sigemptyset(&passed);
-    sigaddset(&passed, SIGTERM);
-    sigaddset(&passed, SIGHUP);
-    sigaddset(&passed, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &passed, &before);
-    /* A terminal's signals go to the command too: it decides what they mean. */
-    void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
-    void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-    const double start = seconds_now();
-    const pid_t child = fork();
-    if (child == 0)
-        become(command, &before, ends[1]);
-    close(ends[1]);
-    if (child > 0) {
-        if (read(ends[0], &failure, sizeof failure) != sizeof failure)
-            failure = 0;
-        wait_and_pass_on(child, &passed, &status, &usage);
-    }
-    result->times =
-        (struct fm_stat_times){.wall_s = seconds_now() - start,
-                               .cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
-    signal(SIGINT, interrupt);
-    signal(SIGQUIT, quit);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    conclude(status, failure, result);
-    return child > 0 ||
-           fm_fail(err, FM_ERR_NO_MEMORY, "no process can be started: %s", strerror(errno));
-}
-
 bool fm_command_run(char *const *command, struct fm_command_result *result, struct fm_error *err)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return fm_fail(err, FM_ERR_IO, "no pipe can be made: %s", strerror(errno));
-    const bool good = run(command, ends, result, err);
-    close(ends[0]);
-    return good;
+    sigset_t signals, before;
+    int status = 0;
+    struct rusage usage = {0};
+    pid_t child;
+    waited_for(&signals);
+    if (pthread_sigmask(SIG_BLOCK, &signals, &before) != 0)
+        return fm_fail(err, FM_ERR_INTERNAL, "signals cannot be blocked");
+    const double begin = seconds_now();
+    const int failure = start(command, &before, &child);
+    if (!failure)
+        wait_and_pass_on(child, &signals, &status, &usage);
+    result->times =
+        (struct fm_stat_times){.wall_s = seconds_now() - begin,
+                               .cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    conclude(status, failure, result);
+    return true;
 }

@@ -63,7 +63,8 @@ ok "the example knows the machine" has '^l1d.capacity 8192 bytes, from 8192 to 8
 ok "the example tells what went wrong" grep -q '^levels: nosuchmachine: there is no such file' err
 needed=$(pkg-config --print-requires-private fathom | cut -d ' ' -f 1)
 ok "the example, static" built cc $sanitize "$top/examples/levels.c" -o static $(pkg-config --cflags fathom) \
-    "$libdir/libfathom.a" $(PKG_CONFIG_SYSROOT_DIR= pkg-config --libs $needed) -lm
+    "$libdir/libfathom.a" $(PKG_CONFIG_SYSROOT_DIR= pkg-config --libs $needed) \
+    $(sed -n 's/^Libs.private: //p' "$libdir/pkgconfig/fathom.pc")
 ok "it needs no libfathom.so" sh -c '! ldd ./static | grep -q libfathom'
 cat >use.cpp <<'END'
 #include <fathom.h>
