@@ -41,7 +41,7 @@ bool fm_callgrind_read_dump(const char *text, struct fm_counts *counts, uint64_t
     static const char blanks[] = " \t";
     const char *names = line_of(text, "events:"), *totals = line_of(text, "totals:");
     unsigned known = 0;
-    uint64_t unused;
+    uint64_t unused = 0;
     fetch_misses = fetch_misses ? fetch_misses : &unused;
     *fetch_misses = 0;
     *counts = (struct fm_counts){0};

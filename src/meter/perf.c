@@ -251,7 +251,7 @@ struct fm_tally *fm_perf_open(const struct fm_perf_events *events,
                               const struct fm_perf_system *system, struct fm_perf_account *account,
                               struct fm_error *err)
 {
-    struct fm_perf_account own;
+    struct fm_perf_account own = {.by = {""}};
     struct perf *perf = calloc(1, sizeof *perf);
     if (!perf) {
         fm_fail(err, FM_ERR_NO_MEMORY, "no memory for the meter");

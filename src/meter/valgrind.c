@@ -16,8 +16,6 @@
 #include "core/smallfile.h"
 #include "meter/callgrind.h"
 
-extern char **environ;
-
 #define DUMPS      "dump"
 #define DUMP_SPACE ((size_t)64 << 20)
 #define PATH_SPACE 4096

@@ -27,6 +27,7 @@
 #define SCOUTS   4
 #define ROUGHLY  1.03
 #define GRID     5
+#define MIDDLE   2
 #define NARROW   0.03
 #define WIDEST   0.25
 #define RECENTRE 4
@@ -169,7 +170,7 @@ static bool sample_grid(struct fm_lab *lab, struct search *search, double centre
     *grid = (struct grid){.units = {0}};
     for (unsigned p = 0; p < placements; p++)
         for (int i = GRID; i-- > 0;) {
-            const size_t units = (size_t)(centre * pow(ratio, i - GRID / 2));
+            const size_t units = (size_t)(centre * pow(ratio, i - MIDDLE));
             double each;
             if (i == GRID - 1 && !place(lab, search, (units + 1) * search->plan->unit, err))
                 return false;
@@ -204,9 +205,9 @@ static void read_grid(const struct grid *grid, int at, double unit, struct fm_co
     const double error =
         sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
     const double wide = fmax(WIDE * error, 0.01 * crossing);
-    found->bytes = found->effective = crossing * unit;
-    found->low = fmax(0, crossing - wide) * unit;
-    found->high = (crossing + wide) * unit;
+    found->bytes = found->effective = round(crossing) * unit;
+    found->low = floor(fmax(0, crossing - wide)) * unit;
+    found->high = ceil(crossing + wide) * unit;
 }
 
 /* Where one in twenty misses on an average placement. */

@@ -12,8 +12,6 @@
 
 #include "stat/stat.h"
 
-extern char **environ;
-
 static double seconds_now(void)
 {
     struct timespec time;

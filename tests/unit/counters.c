@@ -177,6 +177,35 @@ static void claims_no_ways_it_cannot_see(void **state)
     fm_result_free(&result);
 }
 
+static void clock_and_counters_are_both_witnesses(void **state)
+{
+    (void)state;
+    static const char *const both[] = {"l1d.capacity", "l1d.line",      "l1d.ways",
+                                       "l2.line",      "dtlb1.entries", "dtlb1.ways"};
+    const struct fm_description description =
+        lab_small(lab_cache(1, 4096, 32, 2), lab_cache(2, 65536, 64, 4));
+    const struct fm_survey_options options = lab_options();
+    struct fm_error err = {0};
+    struct fm_result result;
+    struct fm_machine *machine = fm_simulated_open(&description, 1, &err);
+    fm_simulated_count(machine, true);
+    fm_result_init(&result);
+    if (!fm_survey(machine, NULL, &options, &result, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        const struct fm_finding *finding = lab_finding(&result, both[i]);
+        bool by_clock = false, by_counters = false;
+        for (size_t j = 0; j < FM_LIST; j++) {
+            by_clock |= strncmp(finding->witnesses[j], "clock", 5) == 0;
+            by_counters |= strcmp(finding->witnesses[j], "sim") == 0;
+        }
+        if (finding->status != FM_MEASURED || !by_clock || !by_counters)
+            fail_msg("%s has not both witnesses: %s", both[i], finding->note);
+    }
+    fm_result_free(&result);
+    machine->ops->close(machine);
+}
+
 static void is_left_out_without_counters(void **state)
 {
     (void)state;
@@ -205,6 +234,7 @@ int main(void)
         cmocka_unit_test(finds_tlbs_exactly),
         cmocka_unit_test(is_not_misled),
         cmocka_unit_test(claims_no_ways_it_cannot_see),
+        cmocka_unit_test(clock_and_counters_are_both_witnesses),
         cmocka_unit_test(is_left_out_without_counters),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
