@@ -1,7 +1,7 @@
 // Every curve of a result: which belong together, what they are called, how they are read.
 import { curvesCsv, downloadButton, fileName } from './download.js'
 import { el, freshId, table } from './dom.js'
-import { find, structureName } from './model.js'
+import { find, interval, structureName } from './model.js'
 import { member, memberLabel, place, words } from './words.js'
 import { number, show } from './format.js'
 import { drawChart } from './chart.js'
@@ -12,7 +12,9 @@ const byRank = (a, b) => (typeof a === 'number' ? a - b : String(a ?? '').locale
 export function families(results, labels) {
   const found = new Map()
   results.forEach((result, r) => {
-    for (const curve of result.curves) {
+    for (const whole of result.curves) {
+      // A reading that is no number is none.
+      const curve = { ...whole, points: whole.points.filter(([x, y]) => x > 0 && typeof y === 'number') }
       if (!curve.points.length)
         continue
       const { stem, rank } = member(curve.id)
@@ -52,6 +54,14 @@ function stretch(curve, i, beyond) {
   return { from: Math.min(to, reached?.[0] ?? to), to }
 }
 
+// The interval of an edge, as far as the curve goes.
+function ends(finding, { points }) {
+  if (!finding)
+    return {}
+  const [low, high] = interval(finding)
+  return { low: Math.max(low, points[0][0]), high: Math.min(high, points[points.length - 1][0]) }
+}
+
 // Where levels end: as the finding has it that was made of the curve, or else where the curve
 // leaves its plateau.
 function marksOf(family) {
@@ -64,7 +74,7 @@ function marksOf(family) {
     return {
       x: finding?.value ?? step.x, y: alone ? step.y : 0, ...stretch(curve, i, /tlb/.test(curve.id)),
       label: step.label ? structureName(step.label).replace(/ @.*/, '') : '', edge: step.x < curve.points[curve.points.length - 1][0],
-      low: finding?.low, high: finding?.high
+      ...ends(finding, curve)
     }
   })).sort((a, b) => a.x - b.x)
 }

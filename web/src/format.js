@@ -45,11 +45,13 @@ export function show(value, unit) {
   return String(value)
 }
 
-// '562 – 680 KiB', '900 KiB – 1.2 MiB', '' where both ends read the same.
+// '562 – 680 KiB', '900 KiB – 1.2 MiB', 'at least 4 MiB', '' where both ends read the same.
 export function range({ low, high, unit }) {
   const from = show(low, unit), to = show(high, unit)
-  if (!from || !to || from === to)
+  if (from === to)
     return ''
+  if (!from || !to)
+    return from ? `at least ${from}` : `at most ${to}`
   const [, value, suffix] = from.match(/^(\S+)( \S+)$/) ?? []
   return `${suffix && to.endsWith(suffix) ? value : from} – ${to}`
 }

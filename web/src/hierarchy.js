@@ -2,7 +2,7 @@
 // sizes that caches and TLBs share, and beside them what a reference pays there.
 import { count, number, percent, range, show, size } from './format.js'
 import { el, freshId, svg, table } from './dom.js'
-import { hierarchy, structureName } from './model.js'
+import { hierarchy, interval, structureName } from './model.js'
 
 const WIDE = 700       // from here on costs have a scale of their own, beside the boxes
 const COST_WIDTH = 190
@@ -91,7 +91,7 @@ function drawMarks(parent, row, y, rowHeight, scale, wide) {
     return
   // Narrow pictures have words below the first line.
   const height = wide ? rowHeight : 28
-  const low = scale.at(extent.low), high = scale.at(extent.high)
+  const [low, high] = interval(extent).map(end => Math.min(scale.width, Math.max(0, scale.at(Math.max(1, end)))))
   if (high - low > 1)
     parent.append(svg('rect', { x: low, y: y + 4, width: high - low, height: height - 8, class: 'interval' }))
   const claimed = typeof extent.claimed === 'number' && extent.claimed > 0 ? scale.at(extent.claimed) : undefined

@@ -106,10 +106,16 @@ export function hierarchy(result) {
 const BUILT_IN = new Set(['physical_capacity', 'line', 'sector', 'ways', 'entries', 'banks', 'replacement',
   'write_policy', 'write_allocate', 'inclusion', 'unified', 'shared_by', 'page_size', 'size'])
 
+// The ends of a finding's interval, which may have none.
+export function interval({ low, high }) {
+  return [low ?? -Infinity, high ?? Infinity]
+}
+
 function outside(finding) {
-  const { claimed, low, high, value } = finding
-  if (typeof claimed !== 'number' || typeof low !== 'number')
+  const { claimed, value } = finding
+  if (typeof claimed !== 'number' || typeof value !== 'number')
     return claimed !== value
+  const [low, high] = interval(finding)
   // An exact value is claimed in the words of another source: a half percent is rounding.
   const slack = Math.abs(value) * 0.005
   return claimed < low - slack || claimed > high + slack

@@ -19,6 +19,7 @@ const MORE = [
   finding('l7.capacity', 'B', null, { claimed: 1 << 27, claimed_by: 'sysfs', note: 'no step of its own was seen' }),
   finding('l8.capacity', 'B', 1 << 28, { claimed: 1 << 30, claimed_by: 'sysfs', low: 2 ** 27.8, high: 2 ** 28.2 }),
   finding('l8.physical_capacity', 'B', 1 << 30),
+  finding('l9.capacity', 'B', 2 ** 29, { low: 2 ** 28.5, high: null, evidence: ['curve:cache-only'] }),
   finding('l8.ways', '', 12, { claimed: 16, claimed_by: 'sysfs' }),
   finding('l1d.replacement', '', null, { candidates: ['tree-plru', 'bit-plru'], note: 'nothing separates them' }),
   finding('l1d.banks', '', null, { status: 'unsupported', note: 'needs a counter' })
@@ -26,7 +27,7 @@ const MORE = [
 
 const family = [64, 128, 256].map(stride => ({
   id: `calibrator-${stride}`, x: { name: 'size', unit: 'B' }, y: { name: 'latency', unit: 'ns' },
-  points: [10, 12, 14, 16, 18].map(power => [2 ** power, power * stride / 64, power * stride / 70, power * stride / 60]), steps: []
+  points: [10, 12, 14, 16, 18].map(power => [2 ** power, power === 12 ? null : power * stride / 64, power * stride / 70, null]), steps: []
 }))
 
 // Paper 000's: counted misses of each level over the footprint.
@@ -42,6 +43,7 @@ export async function checkRich(browser, text, save) {
   result.findings.push(...MORE)
   result.curves.push(...family, ...misses)
   result.warnings.push({ id: 'noise', text: 'time was lost', remedy: 'try again' })
+  result.curves.find(curve => curve.id === 'cache-only').steps.push({ x: 2 ** 20, y: 60, label: 'l9' })
   result.complete = false
   const page = await open(browser, save('rich.html', withData(text, data)))
 
@@ -58,6 +60,9 @@ export async function checkRich(browser, text, save) {
   const row = word => rows.find(each => each.startsWith(word))?.replace(/\s+/g, ' ')
   ok('candidates are named, with the reason', /one of tree-plru, bit-plru.*undetermined.*nothing separates them/.test(row('replacement')), rows)
   ok('certainty is 100 %', rows.some(each => /^latency\s+1\.50 ns\s+100 %/.test(each)), rows)
+  ok('an interval may have no end', rows.some(each => /512 MiB\s+at least 362 MiB/.test(each)), rows)
+  const shapes = await page.locator('.hierarchy').innerHTML()
+  ok('and is drawn nevertheless', !/NaN|Infinity|undefined/.test(shapes))
   ok('what cannot be asked says why', /not possible here.*needs a counter/.test(row('banks')))
   ok('warnings have their remedy', /time was lost\s*Remedy: try again/.test(await page.locator('.warnings').innerText()))
   ok('an early end is said at the head', (await page.locator('.remarks').innerText()).includes('ended early'))
