@@ -8,7 +8,7 @@
 const struct fm_option fm_export_options[] = {
     {.name = "to",
      .argument = "PROGRAM",
-     .help = "what to write: gcc, clang, c-header, env, hwloc-xml, cachegrind or kerncraft",
+     .help = "what to write: gcc, clang, c-header, env, hwloc-xml, cachegrind, kerncraft or html",
      FM_TEXT(target)},
     {.name = "output",
      .letter = 'o',

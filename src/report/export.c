@@ -8,8 +8,9 @@
 #include "report/values.h"
 
 const struct fm_export *const fm_exports[] = {
-    &fm_export_gcc,       &fm_export_clang,      &fm_export_c_header,  &fm_export_env,
-    &fm_export_hwloc_xml, &fm_export_cachegrind, &fm_export_kerncraft, NULL,
+    &fm_export_gcc,       &fm_export_clang,     &fm_export_c_header,
+    &fm_export_env,       &fm_export_hwloc_xml, &fm_export_cachegrind,
+    &fm_export_kerncraft, &fm_export_html,      NULL,
 };
 
 const struct fm_export *fm_export_find(const char *name)

@@ -27,7 +27,7 @@ struct fm_export {
 };
 
 extern const struct fm_export fm_export_gcc, fm_export_clang, fm_export_c_header, fm_export_env,
-    fm_export_hwloc_xml, fm_export_cachegrind, fm_export_kerncraft;
+    fm_export_hwloc_xml, fm_export_cachegrind, fm_export_kerncraft, fm_export_html;
 
 /* The exporters, ending with NULL. */
 extern const struct fm_export *const fm_exports[];

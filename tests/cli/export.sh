@@ -129,6 +129,15 @@ ok "kerncraft: its form" [ "$code" = 0 ]
 ok "kerncraft: levels and L1" has "^\['L1', 'L2', 'MEM'\] {'sets': 64, 'ways': 2, 'cl_size': '32 B', 'replacement_policy': 'LRU', 'write_allocate': True, 'write_back': True, 'load_from': 'L2', 'store_to': 'L2'} 4096 B"
 ok "kerncraft: what is not known is said" grep -q '^fathom: replacement_policy left out: l2.replacement' missing
 
+if [ "$FATHOM_REPORT" = yes ]; then
+    run survey --machine "$data/good/small.yaml" --seed 1 -o survey.html
+    run export measured.json --to html -o export.html
+    ok "html: the report that the survey would have written" cmp -s survey.html export.html
+else
+    run export measured.json --to html
+    ok "html: a build without it says so" sh -c "[ $code = 1 ] && grep -q 'built without' err"
+fi
+
 run export full.json --to c-header -o header.h
 ok "-o" [ "$code" = 0 -a ! -s out ]
 exported c-header full.json

@@ -81,7 +81,7 @@ for command in $(commands); do
 done
 ok "zsh takes it" sh -c 'zsh -f -c "autoload -U compinit && compinit -D && source ./_fathom && whence -w _fathom" >out 2>&1 &&
     grep -q "_fathom: function" out'
-echo 'gcc clang c-header env hwloc-xml cachegrind kerncraft' | tr ' ' '\n' >listed
+echo 'gcc clang c-header env hwloc-xml cachegrind kerncraft html' | tr ' ' '\n' >listed
 bash ask.bash export x.json --to '' >offered
 ok "bash: what --to takes" same listed offered
 fish ask.fish 'fathom export x.json --to ' >offered
