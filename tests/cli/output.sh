@@ -78,12 +78,9 @@ refused "-o to a folder" 2 'format\|folder\|directory' "$@" --format json -o "$w
 refused "a bad place for the output is found before measuring" 2 'nowhere/result.json' "$@" \
     --record samples -o nowhere/result.json
 ok "nothing was measured" [ ! -e samples ]
-cp one.json kept.json
-(
-    ulimit -f 1
-    exec "$fathom" survey "$@" --format json -o kept.json >out 2>err
-) 2>/dev/null
-ok "a write that is cut short leaves the old file" cmp -s kept.json one.json
+echo old >kept.json
+sh -c 'ulimit -f 1; "$@"; true' sh "$fathom" survey "$@" --format json -o kept.json >out 2>&1
+ok "a write that is cut short leaves the old file" grep -qx old kept.json
 refused "--record into a folder that is not there" 2 'nowhere/samples' "$@" \
     --record nowhere/samples
 if [ -c /dev/full ]; then
