@@ -58,7 +58,7 @@ struct fm_clock_info {
 };
 
 #define FM_INFO_TEXT   128
-#define FM_OTHER_PAGES 4
+#define FM_OTHER_PAGES 12
 struct fm_machine_info {
     char kind[16]; /* "native", "simulated", "recorded" */
     char name[FM_INFO_TEXT];

@@ -155,7 +155,8 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
         i++;
     }
     pages->grown = tlbs.count && tlbs.known[0].ways ? tlbs.known[0].piece : 0;
-    if (good && !*qualifier && pages->ripen <= 0) {
+    const bool grown = pages->ripen > 0 && pages->grown != pages->mapped;
+    if (good && !*qualifier && !grown) {
         fm_compare_with_walk(lab, &tlbs);
         keep_walk(lab, &tlbs);
     }
@@ -208,6 +209,7 @@ static bool try_page_size(struct fm_lab *lab, size_t page, struct fm_error *err)
 static void report_pages(struct fm_lab *lab, bool grow)
 {
     const double page = (double)lab->machine->info.page_size;
+    lab->known.pages_grow = grow;
     struct fm_finding *finding = fm_result_finding(lab->result, "page.size", "B");
     if (finding)
         fm_measured(finding, page, page, page, 0.99, "asked", NULL);
@@ -224,7 +226,7 @@ static void report_pages(struct fm_lab *lab, bool grow)
 #define MOST_UNITS  256
 
 /* Under pages that grow the TLBs are those of the pages that they become: each arena is used until
-   that has happened. */
+   that has happened. Entries that map no more than a base page show that they did not grow. */
 static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err)
 {
     const size_t base = lab->machine->info.page_size;
@@ -235,6 +237,9 @@ static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err
         if (!survey_page_size(lab, &pages, err))
             return false;
     }
+    report_pages(lab, pages.grown != base);
+    if (pages.grown == base)
+        return true;
     fm_result_warn(lab->result, "page-resized", "have the system keep to pages of one size",
                    "pages grew while they were used, from %s to %s: the same references took less "
                    "time after many of them, on each arena anew",
@@ -243,20 +248,26 @@ static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err
     return true;
 }
 
+/* The TLBs on base pages, or what these become. */
+static bool survey_base(struct fm_lab *lab, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    double visits;
+    if (!fm_find_growth(lab, page, &visits, err))
+        return false;
+    if (visits > 0)
+        return survey_grown(lab, visits, err);
+    report_pages(lab, false);
+    return survey_page_size(lab, &(struct pages){page, page, "", 0, 0}, err);
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const struct fm_machine_info *info = &lab->machine->info;
-    double visits;
-    if (!fm_find_growth(lab, info->page_size, &visits, err))
-        return false;
-    report_pages(lab, visits > 0);
-    lab->known.pages_grow = visits > 0;
-    if (visits > 0)
-        return survey_grown(lab, visits, err);
-    bool good =
-        survey_page_size(lab, &(struct pages){info->page_size, info->page_size, "", 0, 0}, err);
+    bool good = survey_base(lab, err);
     /* Large pages are dear to get. */
-    const size_t others = lab->options->effort == FM_QUICK ? 0 : info->page_size_count;
+    const bool wanted = lab->options->effort != FM_QUICK && !lab->known.pages_grow;
+    const size_t others = wanted ? info->page_size_count : 0;
     for (size_t i = 0; i < others && good; i++)
         good = try_page_size(lab, info->page_sizes[i], err);
     return good;

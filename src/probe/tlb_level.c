@@ -12,6 +12,9 @@
 /* Memory that is touched at the most, in each effort: huge pages are dear. */
 static const double most_memory[] = {
     [FM_QUICK] = 0x1p28, [FM_NORMAL] = 0x1p29, [FM_THOROUGH] = 0x1p34};
+/* … and of pages other than the base page, which a second level would need thousands of, so many are
+   asked for unless there is time. */
+#define OTHER_PAGES 256
 #define MOST_POINTS 64
 #define FIRST_PAGES 2
 /* Points to an octave. */
@@ -67,7 +70,8 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
     struct fm_tlb_step steps[FM_TLB_LEVELS];
     struct fm_curve *curve = fm_result_curve(lab->result, tlbs->curve);
     const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
-    const double most = fmin(FM_TLB_PAGES, memory / (double)tlbs->page);
+    const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
+    const double most = fmin(brief ? OTHER_PAGES : FM_TLB_PAGES, memory / (double)tlbs->page);
     if (!curve)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
     curve->x = (struct fm_axis){"pages", ""};

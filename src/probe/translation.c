@@ -104,6 +104,8 @@ bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const s
 #define READINGS 48
 #define FASTER   0.6
 #define FIRST    3
+/* … and stay so for so many readings: a single fast one is luck. */
+#define LASTING 3
 /* Arenas on which it must be so: once is noise. */
 #define ARENAS 3
 /* Numbers of pages tried: too many for a TLB before they grow, and few enough after. */
@@ -118,20 +120,20 @@ static bool visits_until_faster(struct fm_lab *lab, const struct fm_page_list *l
 {
     const struct fm_care care = {.repeats = 1, .laps = 1, .references = list->count * list->lines};
     double first = INFINITY, ns;
+    int fast = 0, i = 0;
     *visits = 0;
     if (!fm_place_pages(lab, list, list->count, err))
         return false;
-    for (int i = 0; i < READINGS; i++) {
+    for (; i < READINGS && fast < LASTING; i++) {
         if (!time_visits(lab, list, 1, &care, &ns, err))
             return false;
         /* The first few, since a core may take its time to wake up. */
         first = i < FIRST ? fmin(first, ns) : first;
-        if (ns < FASTER * first) {
-            /* A lap to get warm and one that is timed. */
-            *visits = 2.0 * (i + 1) * (double)(list->count * list->lines);
-            break;
-        }
+        fast = ns < FASTER * first ? fast + 1 : 0;
     }
+    /* A lap to get warm and one that is timed. */
+    if (fast == LASTING)
+        *visits = 2.0 * i * (double)(list->count * list->lines);
     return true;
 }
 

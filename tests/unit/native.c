@@ -362,7 +362,7 @@ static void huge_pages_are_checked(void **state)
 static void refuses_pages_that_are_not_there(void **state)
 {
     struct fm_machine *machine = machine_of(state);
-    const size_t sizes[] = {1, 512, 3 << 20, (size_t)128 << 10};
+    const size_t sizes[] = {1, 512, 3 << 20, machine->info.page_size * 3};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct fm_error err = {0};
         assert_false(machine->ops->place(machine, 1 << 16, sizes[i], &err));

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "core/units.h"
+#include "machine/native/multisize.h"
 #include "machine/native/pages.h"
 
 /* Newer kernels know these; older headers do not name them, older kernels refuse them. */
@@ -102,6 +103,12 @@ static bool transparent_pages(const struct fm_arena *arena, struct fm_pages_seen
     return madvise(arena->base, arena->bytes, MADV_COLLAPSE) == 0 && is_so(arena, seen);
 }
 
+static bool multisize_pages(const struct fm_arena *arena)
+{
+    return arena->page_size < fm_transparent_page() && fm_multisize_offered(arena->page_size) &&
+           fill(arena, 0) && fm_multisize_populate(arena->base, arena->bytes, arena->page_size);
+}
+
 /* Pages that the administrator has set aside. They are reserved by the mapping, so that touching
    them cannot fail. */
 static bool reserved_pages(const struct fm_arena *arena, struct fm_pages_seen *seen)
@@ -113,14 +120,15 @@ static bool reserved_pages(const struct fm_arena *arena, struct fm_pages_seen *s
 static bool large_pages(const struct fm_arena *arena, struct fm_error *err)
 {
     struct fm_pages_seen seen = {0, 0};
-    if (transparent_pages(arena, &seen) || reserved_pages(arena, &seen))
+    if (multisize_pages(arena) || transparent_pages(arena, &seen) || reserved_pages(arena, &seen))
         return true;
     char wanted[FM_SIZE_TEXT], huge[FM_SIZE_TEXT], all[FM_SIZE_TEXT];
     return fm_fail(err, FM_ERR_UNSUPPORTED,
                    "pages of %s cannot be had: %s of %s came on huge pages; set "
-                   "transparent_hugepage to madvise or reserve pages in vm.nr_hugepages",
+                   "transparent_hugepage%s to madvise or reserve pages in vm.nr_hugepages",
                    fm_format_size(arena->page_size, wanted), fm_format_size(seen.huge_bytes, huge),
-                   fm_format_size(arena->bytes, all));
+                   fm_format_size(arena->bytes, all),
+                   arena->page_size < fm_transparent_page() ? "/hugepages-*/enabled" : "");
 }
 
 static bool provide(struct fm_arena *arena, struct fm_error *err)

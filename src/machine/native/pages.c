@@ -10,6 +10,7 @@
 
 #include "core/smallfile.h"
 #include "core/units.h"
+#include "machine/native/multisize.h"
 
 size_t fm_base_page(void)
 {
@@ -45,6 +46,9 @@ size_t fm_other_pages(size_t *sizes, size_t most)
 {
     size_t count = 0;
     add_size(sizes, &count, most, fm_transparent_page());
+    for (size_t bytes = 2 * fm_base_page(); bytes < fm_transparent_page(); bytes *= 2)
+        if (fm_multisize_offered(bytes))
+            add_size(sizes, &count, most, bytes);
     DIR *directory = opendir("/sys/kernel/mm/hugepages");
     const struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
