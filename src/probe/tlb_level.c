@@ -207,6 +207,9 @@ static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known
         if (!halve(lab, tlbs, step, &onset, err))
             return false;
     }
+    /* … and so is what missed once, by noise. */
+    if (onset.part > SHARP && !part_beyond(lab, tlbs, step, onset.missed, &onset.part, err))
+        return false;
     tlb->entries = (unsigned)onset.held;
     tlb->method = "pages";
     *sharp = onset.part > SHARP;

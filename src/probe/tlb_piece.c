@@ -1,5 +1,6 @@
 /* How much memory one entry of a TLB maps. Most map a page. Some map a pair of neighbours, and some
  * but a piece of a page that is larger than what they can hold. */
+#include "analysis/median.h"
 #include "core/rng.h"
 #include "probe/tlb.h"
 
@@ -31,12 +32,14 @@ static bool part_missed(struct fm_lab *lab, const struct fm_page_list *list,
 static bool maps_a_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
                          size_t piece, bool *yes, struct fm_error *err)
 {
-    double part;
+    double parts[PLACEMENTS];
+    bool good = true;
     tlbs->list.page = piece;
     fm_page_list_fill(&tlbs->list, (size_t)(MORE * tlb->entries), 1);
-    const bool good = part_missed(lab, &tlbs->list, &tlb->step, &part, err);
+    for (int i = 0; i < PLACEMENTS && good; i++)
+        good = part_missed(lab, &tlbs->list, &tlb->step, &parts[i], err);
     tlbs->list.page = tlbs->page;
-    *yes = good && part > MOST;
+    *yes = good && fm_median(parts, PLACEMENTS) > MOST;
     return good;
 }
 
