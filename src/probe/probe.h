@@ -29,6 +29,7 @@ extern const struct fm_probe fm_probe_levels;
 extern const struct fm_probe fm_probe_gap;
 extern const struct fm_probe fm_probe_capacity;
 extern const struct fm_probe fm_probe_latency;
+extern const struct fm_probe fm_probe_ways;
 extern const struct fm_probe fm_probe_tlb;
 extern const struct fm_probe fm_probe_walk_cost;
 extern const struct fm_probe fm_probe_counters;

@@ -108,6 +108,17 @@ struct fm_cold_plan {
 bool fm_cold_pages_string(struct fm_string *string, const struct fm_cold_plan *plan,
                           struct fm_error *err);
 
+/* Any words, in a shuffled order, after a flush of any others. */
+struct fm_listed_plan {
+    const uint32_t *words; /* each once */
+    size_t count;
+    const uint32_t *flushed; /* may be NULL with a count of 0 */
+    size_t flushed_count;
+    uint64_t seed;
+};
+bool fm_listed_string(struct fm_string *string, const struct fm_listed_plan *plan,
+                      struct fm_error *err);
+
 /* Calibrator's string: spots one stride apart, from the last to the first. */
 struct fm_spot_plan {
     size_t count;

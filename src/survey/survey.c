@@ -13,12 +13,23 @@
 #define DRIFT 0.03
 
 /* In the order they run: each after what it needs. */
+/* clang-format off */
 static const struct fm_probe *const probes[] = {
-    &fm_probe_cycle,           &fm_probe_levels,     &fm_probe_gap,
-    &fm_probe_latency,         &fm_probe_capacity,   &fm_probe_tlb,
-    &fm_probe_walk_cost,       &fm_probe_counters,   &fm_probe_calibrator,
-    &fm_probe_cooper_sandoval, &fm_probe_papi_cache, &fm_probe_amp,
+    &fm_probe_cycle,
+    &fm_probe_levels,
+    &fm_probe_gap,
+    &fm_probe_latency,
+    &fm_probe_capacity,
+    &fm_probe_ways,
+    &fm_probe_tlb,
+    &fm_probe_walk_cost,
+    &fm_probe_counters,
+    &fm_probe_calibrator,
+    &fm_probe_cooper_sandoval,
+    &fm_probe_papi_cache,
+    &fm_probe_amp,
 };
+/* clang-format on */
 #define PROBES (sizeof probes / sizeof probes[0])
 
 size_t fm_probe_count(void)

@@ -1,0 +1,208 @@
+/* Ways and physical capacity of every level, by crowding it until nothing more fits (crowd.h). */
+#include <math.h>
+#include <stdio.h>
+
+#include "probe/crowd.h"
+#include "probe/probe.h"
+
+/* References that may be spent on a level, in each effort. */
+static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 8e6, [FM_THOROUGH] = 1e9};
+/* Pages to choose from, in capacities and in footprints that miss wholly: the last class to be
+   filled waits long for its last member. */
+#define CAPACITIES 6
+#define RISES      3
+#define FEW_PAGES  64
+/* Pages refused in a row, in numbers of classes, after which no class has room. */
+#define REFUSED 4
+/* Classes whose members are counted: the first while others still have room, for a guess, the rest
+   when none has. */
+#define CLASSES 4
+/* Words at another place of some pages, to see whether they fall into the same sets. */
+#define OTHERS 8
+/* What lies outside of this is not what the walk saw. */
+#define BELOW 0.85
+#define ABOVE 1.3
+
+/* What crowding a level shows. */
+struct shown {
+    size_t members[CLASSES]; /* of the classes counted */
+    size_t classes;
+    bool full;      /* nothing more fits */
+    size_t words;   /* that it holds of one place in pages */
+    size_t granule; /* bytes of a page that fall into sets of their own */
+};
+
+/* Those of a level inside; 0 where they are not known. */
+static double ways_of(struct fm_lab *lab, size_t index)
+{
+    const struct fm_finding *ways = fm_lab_finding(lab, index, "ways", "");
+    return ways && ways->status == FM_MEASURED && ways->value.kind == FM_VALUE_NUMBER
+               ? ways->value.number
+               : 0;
+}
+
+static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const double page = (double)lab->machine->info.page_size;
+    const double pages = fmax(CAPACITIES * level->capacity, RISES * level->rise_to) / page;
+    *crowd = (struct fm_crowd){.page = lab->machine->info.page_size,
+                               .pages = (size_t)pages + FEW_PAGES,
+                               .most = (size_t)(ABOVE * level->rise_to / page) + FEW_PAGES / 8,
+                               .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
+                               .penalty_ns = level[1].height_ns - level->height_ns,
+                               .spend = spend[lab->options->effort]};
+    crowd->offset = fm_lab_seed(lab) % (crowd->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
+    if (index > 0)
+        crowd->shallow = (size_t)(2 * fmax(level[-1].capacity / page, ways_of(lab, index - 1))) + 1;
+    if (crowd->most > crowd->pages)
+        crowd->most = crowd->pages;
+    return crowd->penalty_ns > 0 && level->rise_to > 0 && level->capacity > 0 &&
+           (double)crowd->pages * page <= (double)fm_lab_limit(lab);
+}
+
+/* Fills the level, and counts the members of the first class that is full and of some of the last.
+ */
+static bool crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct shown *shown,
+                      struct fm_error *err)
+{
+    uint32_t refused;
+    size_t in_a_row = 0, before = 0;
+    bool found = true;
+    while (found && shown->classes < CLASSES) {
+        if (!fm_crowd_fill(lab, crowd, &refused, &found, err))
+            return false;
+        if (!found)
+            break;
+        in_a_row = crowd->count > before ? 1 : in_a_row + 1;
+        before = crowd->count;
+        const size_t ways = shown->classes ? shown->members[0] : 0;
+        shown->full = ways && in_a_row >= REFUSED * (crowd->count / ways + 1);
+        if (shown->classes > 0 && !shown->full)
+            continue;
+        if (!fm_crowd_class(lab, crowd, refused, &shown->members[shown->classes], err))
+            return false;
+        if (shown->members[shown->classes++] == 0)
+            break;
+    }
+    shown->words = crowd->count;
+    return true;
+}
+
+/* How much of a page falls into sets of its own: words at another place of any pages find the sets
+   full if they are the same. */
+static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t line,
+                         struct shown *shown, struct fm_error *err)
+{
+    shown->granule = crowd->page;
+    for (size_t apart = crowd->page / 2; apart >= line; apart /= 2) {
+        uint32_t others[OTHERS];
+        double misses;
+        for (size_t i = 0; i < OTHERS; i++)
+            others[i] = crowd->pool[i] ^ (uint32_t)(apart / FM_WORD);
+        if (!fm_crowd_misses(lab, crowd, others, OTHERS, &misses, err))
+            return false;
+        if (!fm_crowd_is_some(crowd, misses))
+            break;
+        shown->granule = apart;
+    }
+    return true;
+}
+
+static void leave_open(struct fm_lab *lab, size_t index, const char *reason)
+{
+    struct fm_finding *finding = fm_lab_finding(lab, index, "ways", "");
+    if (finding)
+        fm_undetermined(finding, reason);
+    finding = fm_lab_finding(lab, index, "physical_capacity", "B");
+    if (finding)
+        fm_undetermined(finding, reason);
+}
+
+static void report(struct fm_lab *lab, size_t index, double ways, double bytes, const char *method)
+{
+    struct fm_finding *finding = fm_lab_finding(lab, index, "ways", "");
+    if (finding)
+        fm_measured(finding, ways, ways, ways, 0.97, method, NULL);
+    finding = fm_lab_finding(lab, index, "physical_capacity", "B");
+    if (finding)
+        fm_measured(finding, bytes, bytes, bytes, 0.97, method, NULL);
+}
+
+/* Why what was shown decides nothing; NULL: it does. */
+static const char *doubt(const struct fm_known_level *level, const struct shown *shown)
+{
+    const double bytes = (double)(shown->words * shown->granule);
+    if (shown->classes == 0)
+        return "no pages collide by themselves: the index may be hashed";
+    for (size_t i = 2; i < shown->classes; i++)
+        if (shown->members[i] != shown->members[1])
+            return "groups of pages that collide differ in size: the index may be hashed";
+    if (!shown->full || shown->classes < CLASSES)
+        return "to fill it took more references than may be spent; try --thorough";
+    if (shown->members[1] == 0 || shown->words % shown->members[1])
+        return "it was filled by no whole number of groups";
+    if (bytes < BELOW * level->capacity || bytes > ABOVE * level->rise_to)
+        return "what it holds when filled page by page is not what the walk shows";
+    return NULL;
+}
+
+static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    struct fm_crowd crowd;
+    struct shown shown = {.granule = 0};
+    if (!prepare(lab, index, &crowd)) {
+        leave_open(lab, index,
+                   "where it begins and ends to miss is not known, or takes more memory "
+                   "than may be touched");
+        return true;
+    }
+    const size_t line = level->line ? level->line : FM_LONGEST_LINE;
+    bool good = fm_crowd_open(lab, &crowd, err) && crowd_out(lab, &crowd, &shown, err);
+    if (good && shown.full)
+        good = find_granule(lab, &crowd, line, &shown, err);
+    fm_crowd_close(&crowd);
+    if (!good)
+        return false;
+    const char *reason = doubt(level, &shown);
+    if (reason)
+        leave_open(lab, index, reason);
+    else
+        report(lab, index, (double)shown.members[1], (double)(shown.words * shown.granule),
+               "crowd");
+    return true;
+}
+
+/* The gap test has answered for a first level, to the byte. */
+static bool is_known(struct fm_lab *lab)
+{
+    const struct fm_finding *ways = fm_result_find(lab->result, "l1d.ways");
+    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
+    if (!ways || !capacity || ways->status != FM_MEASURED || capacity->status != FM_MEASURED)
+        return false;
+    const double bytes = capacity->value.number;
+    struct fm_finding *physical = fm_result_finding(lab->result, "l1d.physical_capacity", "B");
+    if (physical)
+        fm_measured(physical, bytes, bytes, bytes, 0.99, "gap", NULL);
+    return true;
+}
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    for (size_t i = 0; i + 1 < lab->known.count; i++)
+        if ((i > 0 || !is_known(lab)) && !measure(lab, i, err))
+            return false;
+    return true;
+}
+
+static const char *const properties[] = {"l1d.ways", "l1d.physical_capacity", NULL};
+
+const struct fm_probe fm_probe_ways = {
+    .name = "ways",
+    .finds = "ways and physical capacity of every data cache",
+    .needs = "cycle,levels,gap,latency,capacity",
+    .share = 0.1,
+    .run = run,
+    .properties = properties,
+};
