@@ -21,6 +21,8 @@
 #define CLEARLY 2
 /* Spread words lie in different units of their pages. */
 #define UNIT 64
+/* No set has more ways. */
+#define MOST_MEMBERS 64
 /* Of the held, in one removal: the rest must still be too many for the levels inside. */
 #define REMOVED 8
 
@@ -207,6 +209,9 @@ static bool count_members(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
                           size_t count, size_t *members, struct fm_error *err)
 {
     bool misses;
+    /* Where lines share sets in no classes, every removal helps, and there is no end to them. */
+    if (*members >= MOST_MEMBERS || crowd->spent > crowd->spend)
+        return true;
     if (!misses_without(lab, crowd, refused, from, count, &misses, err))
         return false;
     if (misses)
@@ -230,6 +235,8 @@ bool fm_crowd_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused
             !count_members(lab, crowd, refused, from, count, members, err))
             return false;
     }
+    if (*members >= MOST_MEMBERS || crowd->spent > crowd->spend)
+        *members = 0;
     if (*members && crowd->typical <= 0)
         crowd->typical = crowd->refused_misses;
     return true;

@@ -45,7 +45,8 @@ bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses);
 bool fm_crowd_fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, bool *found,
                    struct fm_error *err);
 
-/* How many of those that are held share the set of a word that was refused. */
+/* How many of those that are held share the set of a word that was refused; 0: that does not show.
+ */
 bool fm_crowd_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused, size_t *members,
                     struct fm_error *err);
 

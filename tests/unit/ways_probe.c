@@ -1,0 +1,113 @@
+/* Ways and physical capacity of outer levels, on machines where they are known. */
+#include <stdio.h>
+
+#include "survey_lab.h"
+
+static struct fm_description two_levels(uint64_t l1, uint32_t l1_ways, uint64_t l2,
+                                        uint32_t l2_ways)
+{
+    struct fm_description machine =
+        lab_small(lab_cache(1, l1, 64, l1_ways), lab_cache(2, l2, 64, l2_ways));
+    machine.caches[1].index = FM_INDEX_PHYSICAL;
+    return machine;
+}
+
+static void survey(const struct fm_description *machine, uint64_t seed, struct fm_result *result)
+{
+    struct fm_survey_options options = lab_options();
+    options.only = "ways";
+    options.seed = seed;
+    lab_survey(machine, &options, result);
+}
+
+static void expect(const struct fm_description *machine, uint64_t seed)
+{
+    struct fm_result result;
+    survey(machine, seed, &result);
+    lab_expect(&result, "l1d.ways", machine->caches[0].ways, 0);
+    lab_expect(&result, "l2.ways", machine->caches[1].ways, 0);
+    lab_expect(&result, "l2.physical_capacity", (double)machine->caches[1].capacity, 0);
+    fm_result_free(&result);
+}
+
+static void finds_ways_on_contiguous_and_scattered_pages(void **state)
+{
+    (void)state;
+    for (int scattered = 0; scattered < 2; scattered++) {
+        struct fm_description machine = two_levels(16384, 4, 262144, 8);
+        machine.page_mapping = scattered ? FM_MAPPING_RANDOM : FM_MAPPING_CONTIGUOUS;
+        expect(&machine, 1);
+    }
+}
+
+/* Sets that are no power of two, and ways of all numbers. */
+static void finds_odd_numbers(void **state)
+{
+    (void)state;
+    struct fm_description machine = two_levels(8192, 2, 3 * 11 * 8192, 11);
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    expect(&machine, 2);
+}
+
+/* Where the level inside has more ways, a gap of lines that the outer cannot hold fits the inner.
+ */
+static void more_ways_inside_do_not_hide_them(void **state)
+{
+    (void)state;
+    struct fm_description machine = two_levels(16384, 16, 262144, 4);
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    expect(&machine, 3);
+}
+
+/* Sets that repeat within a page: page placement means nothing. */
+static void finds_a_way_smaller_than_a_page(void **state)
+{
+    (void)state;
+    struct fm_description machine = two_levels(4096, 2, 32768, 16);
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    expect(&machine, 4);
+}
+
+static void finds_them_behind_noise(void **state)
+{
+    (void)state;
+    struct fm_description machine = two_levels(16384, 4, 262144, 8);
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.caches[1].replacement = FM_REPLACE_TREE_PLRU;
+    machine.noise = (struct fm_noise_description){
+        .jitter = 0.02, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8};
+    expect(&machine, 5);
+}
+
+static void says_nothing_wrong_of_a_hashed_index(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = two_levels(16384, 4, 131072, 8);
+    machine.caches[1].index = FM_INDEX_HASHED;
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    survey(&machine, 6, &result);
+    const struct fm_finding *ways = lab_finding(&result, "l2.ways");
+    if (ways->status == FM_MEASURED)
+        lab_expect(&result, "l2.ways", 8, 0);
+    else
+        assert_true(ways->note[0] != '\0');
+    const struct fm_finding *physical = lab_finding(&result, "l2.physical_capacity");
+    if (physical->status == FM_MEASURED)
+        lab_expect(&result, "l2.physical_capacity", 131072, 0);
+    fm_result_free(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_ways_on_contiguous_and_scattered_pages),
+        cmocka_unit_test(finds_odd_numbers),
+        cmocka_unit_test(more_ways_inside_do_not_hide_them),
+        cmocka_unit_test(finds_a_way_smaller_than_a_page),
+        cmocka_unit_test(finds_them_behind_noise),
+        cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
