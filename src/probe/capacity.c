@@ -9,7 +9,6 @@
 #include "probe/fit.h"
 #include "probe/probe.h"
 
-#define MISS_RATIO      0.05
 #define MOST_FOOTPRINTS 40
 #define MOST_PLACEMENTS 64
 #define MANY            4
@@ -45,7 +44,7 @@ static double first_guess(const struct fm_lab *lab, const struct fm_known_level 
                           const struct edge *edge)
 {
     const struct fm_walk *walk = &lab->walk;
-    const double threshold = edge->hit_ns + MISS_RATIO * (edge->miss_ns - edge->hit_ns);
+    const double threshold = edge->hit_ns + FM_CAPACITY_MISSES * (edge->miss_ns - edge->hit_ns);
     const double from = sqrt(level->flat_from * level->flat_to);
     double before = 0;
     for (size_t i = 0; i < walk->count; i++) {
@@ -124,7 +123,7 @@ static bool locate(struct edge *edge, uint64_t seed, struct fm_error *err)
     for (size_t p = 0; p < edge->placements; p++)
         memcpy(&packed[p * edge->footprints], edge->ratio[p], edge->footprints * sizeof packed[0]);
     const struct fm_placements data = {edge->bytes, edge->footprints, packed, edge->placements};
-    if (!fm_find_crossing(&data, MISS_RATIO, 0.99, RESAMPLES, seed, &edge->crossing))
+    if (!fm_find_crossing(&data, FM_CAPACITY_MISSES, 0.99, RESAMPLES, seed, &edge->crossing))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to find a crossing");
     return true;
 }
@@ -177,7 +176,7 @@ static bool reach_crossing(struct fm_lab *lab, struct edge *edge, double limit,
         if (edge->crossing.inside)
             return true;
         const double first = edge->bytes[0], last = edge->bytes[edge->footprints - 1];
-        if (mean_ratio(edge, 0) > MISS_RATIO) {
+        if (mean_ratio(edge, 0) > FM_CAPACITY_MISSES) {
             if (!insert(lab, edge, 0, first / 1.25, err))
                 return false;
         } else if (last * 1.25 > limit || !fm_lab_place(lab, (size_t)(last * 1.25), err) ||
@@ -199,7 +198,8 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
         const double jump = mean_ratio(edge, after) - mean_ratio(edge, after - 1);
         const bool too_close =
             edge->bytes[after] - edge->bytes[after - 1] < 2 * (double)lab->walk.unit;
-        if (too_close || jump < 0.4 * MISS_RATIO || step < (jump < 2 * MISS_RATIO ? SOFT : SHARP))
+        if (too_close || jump < 0.4 * FM_CAPACITY_MISSES ||
+            step < (jump < 2 * FM_CAPACITY_MISSES ? SOFT : SHARP))
             return true;
         const double middle = sqrt(edge->bytes[after - 1] * edge->bytes[after]);
         if (!insert(lab, edge, after, middle, err))
@@ -215,7 +215,7 @@ static size_t last_without_misses(const struct edge *edge)
     for (size_t i = after_crossing(edge); i-- > 0;)
         if (edge->bytes[i] * SHARP_RISE < edge->crossing.at)
             break;
-        else if (mean_ratio(edge, i) < 0.02 * MISS_RATIO)
+        else if (mean_ratio(edge, i) < 0.02 * FM_CAPACITY_MISSES)
             return i;
     return SIZE_MAX;
 }
@@ -245,12 +245,13 @@ static double onset(const struct edge *edge)
     if (none != SIZE_MAX)
         return edge->bytes[none] * SAFE;
     size_t top = after;
-    while (top + 1 < edge->footprints && mean_ratio(edge, top) < 3 * MISS_RATIO)
+    while (top + 1 < edge->footprints && mean_ratio(edge, top) < 3 * FM_CAPACITY_MISSES)
         top++;
     const double gain = mean_ratio(edge, top) - mean_ratio(edge, after - 1);
     if (gain <= 0)
         return at;
-    const double begin = at - MISS_RATIO * (edge->bytes[top] - edge->bytes[after - 1]) / gain;
+    const double begin =
+        at - FM_CAPACITY_MISSES * (edge->bytes[top] - edge->bytes[after - 1]) / gain;
     return begin * SHARP_RISE > at ? begin * SAFE : at;
 }
 
@@ -286,8 +287,9 @@ static bool is_soft(const struct fm_lab *lab, size_t index)
     const struct fm_knee_fit *fit = &lab->known.fit;
     if (!fit->count || fit->knees[index].shape == FM_KNEE_CONTIGUOUS)
         return false;
-    return fit->soft[index] || fm_knee_crossing(&fit->knees[index], 1 - MISS_RATIO) >
-                                   LONG_RISE * fm_knee_crossing(&fit->knees[index], MISS_RATIO);
+    return fit->soft[index] ||
+           fm_knee_crossing(&fit->knees[index], 1 - FM_CAPACITY_MISSES) >
+               LONG_RISE * fm_knee_crossing(&fit->knees[index], FM_CAPACITY_MISSES);
 }
 
 static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
@@ -299,7 +301,7 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
         return true;
     }
-    if (!finding || !fm_fitted_crossing(lab, index, MISS_RATIO, &at, &low, &high))
+    if (!finding || !fm_fitted_crossing(lab, index, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
     if (high > TOO_WIDE * low) {
         fm_undetermined(finding, "page placement moves its rise too far for the placements tried");

@@ -53,6 +53,9 @@ struct fm_known {
    about half as high as what follows. */
 #define FM_LEDGE 2.1
 
+/* The part of a walk's references that may miss a level within its effective capacity. */
+#define FM_CAPACITY_MISSES 0.05
+
 /* Takes a level that turned out to be none out of what is known; neither the first nor memory. */
 void fm_take_level_away(struct fm_known *known, size_t level);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/occupancy.h"
 #include "probe/crowd.h"
 #include "probe/probe.h"
 
@@ -22,12 +23,17 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 8e6, [FM_THOROUGH
 /* What lies outside of this is not what the walk saw. */
 #define BELOW 0.85
 #define ABOVE 1.3
+/* What the walk and the expected filling of sets may differ by and still agree. */
+#define AGREE 0.05
+/* Part of a class with one page too many that misses where all do, as under LRU. */
+#define ALL 0.85
 
 /* What crowding a level shows. */
 struct shown {
     size_t members[CLASSES]; /* of the classes counted */
     size_t classes;
     bool full;      /* nothing more fits */
+    double misses;  /* of a lap with one page too many, over the members of its class */
     size_t words;   /* that it holds of one place in pages */
     size_t granule; /* bytes of a page that fall into sets of their own */
 };
@@ -86,6 +92,8 @@ static bool crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct shown *
             break;
     }
     shown->words = crowd->count;
+    if (shown->classes > 1)
+        shown->misses = crowd->typical / ((double)shown->members[1] + 1);
     return true;
 }
 
@@ -129,6 +137,40 @@ static void report(struct fm_lab *lab, size_t index, double ways, double bytes, 
         fm_measured(finding, bytes, bytes, bytes, 0.97, method, NULL);
 }
 
+/* The footprint at which so many references miss a cache of so many classes, expected over
+   placements: by how pages fall into classes, which is all that there is to it under LRU. */
+static double expected_capacity(double page, double classes, uint32_t ways)
+{
+    double low = 1, high = 2 * classes * ways;
+    for (int i = 0; i < 50; i++) {
+        const double middle = (low + high) / 2;
+        if (fm_occupancy_misses_mean(middle, classes, ways) > FM_CAPACITY_MISSES)
+            high = middle;
+        else
+            low = middle;
+    }
+    return low * page;
+}
+
+/* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
+   ways and classes lead to expect of all. Where the two agree the second is nearer. */
+static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct shown *shown)
+{
+    struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
+    const double ways = (double)shown->members[1];
+    const double page = (double)lab->machine->info.page_size;
+    if (!capacity || capacity->status != FM_MEASURED || !lab->known.scattered ||
+        (double)shown->granule < page || shown->misses < ALL)
+        return;
+    const double expected = expected_capacity(page, (double)shown->words / ways, (uint32_t)ways);
+    const double low = capacity->low.number, high = capacity->high.number;
+    if (expected < low * (1 - AGREE) || expected > high * (1 + AGREE))
+        return;
+    fm_measured(capacity, expected, fmax(low, expected * (1 - AGREE)),
+                fmin(high, expected * (1 + AGREE)), 0.97, "occupancy", "curve:cache-only");
+    lab->known.levels[index].capacity = expected;
+}
+
 /* Why what was shown decides nothing; NULL: it does. */
 static const char *doubt(const struct fm_known_level *level, const struct shown *shown)
 {
@@ -166,11 +208,12 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     if (!good)
         return false;
     const char *reason = doubt(level, &shown);
-    if (reason)
+    if (reason) {
         leave_open(lab, index, reason);
-    else
-        report(lab, index, (double)shown.members[1], (double)(shown.words * shown.granule),
-               "crowd");
+        return true;
+    }
+    report(lab, index, (double)shown.members[1], (double)(shown.words * shown.granule), "crowd");
+    sharpen_capacity(lab, index, &shown);
     return true;
 }
 

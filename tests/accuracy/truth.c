@@ -5,14 +5,21 @@
 #include "machine/simulated/simulated.h"
 #include "refstring/refstring.h"
 
-static bool miss_ratio(struct fm_machine *machine, const struct fm_cache_description *cache,
-                       unsigned level, size_t bytes, unsigned placements, double *ratio,
+/* A cache of a machine, and how its misses are counted. */
+struct count {
+    struct fm_machine *machine;
+    unsigned level;
+    size_t unit; /* one word is touched in each */
+};
+
+static bool miss_ratio(const struct count *count, size_t bytes, unsigned placements, double *ratio,
                        struct fm_error *err)
 {
+    struct fm_machine *machine = count->machine;
     *ratio = 0;
     for (unsigned i = 0; i < placements; i++) {
         const struct fm_swept_plan plan = {
-            .bytes = bytes, .unit = cache->line, .page = machine->info.page_size, .seed = i + 1};
+            .bytes = bytes, .unit = count->unit, .page = machine->info.page_size, .seed = i + 1};
         struct fm_string string;
         struct fm_sample sample;
         if (!machine->ops->place(machine, bytes, 0, err) || !fm_swept_string(&string, &plan, err))
@@ -23,8 +30,56 @@ static bool miss_ratio(struct fm_machine *machine, const struct fm_cache_descrip
         fm_string_free(&string);
         if (!good)
             return false;
-        *ratio += (double)sample.counts.cache_miss[level] / (double)sample.references / placements;
+        *ratio +=
+            (double)sample.counts.cache_miss[count->level] / (double)sample.references / placements;
     }
+    return true;
+}
+
+#define MISSES 0.05
+
+/* Halves down to where the ratio is crossed, to within a part of it. */
+static bool bracket(const struct count *count, unsigned placements, double within, double *low,
+                    double *high, struct fm_error *err)
+{
+    while (*high / fmax(*low, 1) > 1 + within && *high - *low >= 2 * (double)count->unit) {
+        const double unit = (double)count->unit;
+        const double middle = floor((*low + *high) / 2 / unit) * unit;
+        double ratio;
+        if (!miss_ratio(count, (size_t)middle, placements, &ratio, err))
+            return false;
+        if (ratio <= MISSES)
+            *low = middle;
+        else
+            *high = middle;
+    }
+    return true;
+}
+
+/* On scattered pages a few placements say little, and halving by them goes astray: around where
+   they lead, ratios are averaged over many and a straight line is put through them. */
+#define AROUND  5
+#define FARTHER 0.12
+
+static bool average(const struct count *count, unsigned placements, double *bytes,
+                    struct fm_error *err)
+{
+    double x[AROUND], y[AROUND], mean_x = 0, mean_y = 0, xy = 0, xx = 0;
+    for (int i = 0; i < AROUND; i++) {
+        const double unit = (double)count->unit;
+        const double part = 1 + FARTHER * (2.0 * i / (AROUND - 1) - 1);
+        x[i] = fmax(1, round(*bytes * part / unit)) * unit;
+        if (!miss_ratio(count, (size_t)x[i], placements, &y[i], err))
+            return false;
+        mean_x += x[i] / AROUND;
+        mean_y += y[i] / AROUND;
+    }
+    for (int i = 0; i < AROUND; i++) {
+        xy += (x[i] - mean_x) * (y[i] - mean_y);
+        xx += (x[i] - mean_x) * (x[i] - mean_x);
+    }
+    if (xy > 0)
+        *bytes = mean_x + (MISSES - mean_y) * xx / xy;
     return true;
 }
 
@@ -34,27 +89,32 @@ bool fm_true_capacity(const struct fm_description *description, unsigned level, 
     /* Noise of the clock has no part in the truth; the pages do. */
     struct fm_description quiet = *description;
     quiet.noise = (struct fm_noise_description){.pollution = description->noise.pollution};
-    struct fm_machine *machine = fm_simulated_open(&quiet, 99, err);
-    if (!machine)
-        return false;
-    fm_simulated_count(machine, true);
     const struct fm_cache_description *cache = &description->caches[level];
-    const double lines = (double)cache->capacity / cache->line;
-    unsigned placements = 1;
-    if (description->page_mapping == FM_MAPPING_RANDOM && cache->index != FM_INDEX_VIRTUAL)
-        placements = (unsigned)fmin(fmax(4e5 / lines, 6), 200);
+    struct count count = {fm_simulated_open(&quiet, 99, err), level, cache->line};
+    if (!count.machine)
+        return false;
+    fm_simulated_count(count.machine, true);
+    const bool moves =
+        description->page_mapping == FM_MAPPING_RANDOM && cache->index != FM_INDEX_VIRTUAL;
+    const uint64_t way = cache->capacity / cache->ways;
     double low = 0, high = 4 * (double)cache->capacity;
-    bool good = true;
-    while (good && high / fmax(low, 1) > 1.004 && high - low >= 2 * cache->line) {
-        const double middle = floor((low + high) / 2 / cache->line) * cache->line;
-        double ratio;
-        good = miss_ratio(machine, cache, level, (size_t)middle, placements, &ratio, err);
-        if (ratio <= 0.05)
-            low = middle;
-        else
-            high = middle;
+    bool good;
+    if (!moves) {
+        good = bracket(&count, 1, 0.004, &low, &high, err);
+        *bytes = low;
+    } else {
+        /* All lines of a page fare alike where pages fill whole runs of sets: a few of them do. */
+        if (cache->index == FM_INDEX_PHYSICAL && way % description->page_size == 0 &&
+            cache->line < description->page_size / 4)
+            count.unit = description->page_size / 4;
+        /* The more sets, the less luck there is. */
+        const double words = (double)cache->capacity / (double)count.unit;
+        const double few = fmin(fmax(2e5 / words, 6), 60), many = fmin(fmax(4e5 / words, 10), 400);
+        good = bracket(&count, (unsigned)few, 0.05, &low, &high, err);
+        *bytes = (low + high) / 2;
+        for (int i = 0; i < 2 && good; i++)
+            good = average(&count, (unsigned)many, bytes, err);
     }
-    machine->ops->close(machine);
-    *bytes = low;
+    count.machine->ops->close(count.machine);
     return good;
 }
