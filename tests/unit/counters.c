@@ -163,7 +163,8 @@ static void claims_no_ways_it_cannot_see(void **state)
         assert_int_equal(lab_finding(&result, "l2.ways")->status, FM_UNDETERMINED);
         assert_int_equal(lab_finding(&result, "l2.physical_capacity")->status, FM_UNDETERMINED);
         assert_true(fm_true_capacity(&machine, 1, &truth, &err));
-        lab_expect(&result, "l2.capacity", truth, 0.05 * truth);
+        /* Over some placements, of which there is luck in each. */
+        lab_expect(&result, "l2.capacity", truth, 0.1 * truth);
         lab_expect(&result, "l2.line", 64, 0);
         fm_result_free(&result);
     }
