@@ -6,7 +6,9 @@ import { member, memberLabel, place, words } from './words.js'
 import { number, show } from './format.js'
 import { drawChart } from './chart.js'
 
-const byRank = (a, b) => (typeof a === 'number' ? a - b : String(a ?? '').localeCompare(b ?? ''))
+// Numbers by size, structures by name, caches before TLBs.
+const isTlb = rank => /tlb/.test(rank ?? '')
+const byRank = (a, b) => (typeof a === 'number' ? a - b : isTlb(a) - isTlb(b) || String(a ?? '').localeCompare(b ?? ''))
 
 // Curves that share a stem and axes are one figure; so are those of compared results.
 export function families(results, labels) {
@@ -62,6 +64,13 @@ function ends(finding, { points }) {
   return { low: Math.max(low, points[0][0]), high: Math.min(high, points[points.length - 1][0]) }
 }
 
+// The structure that ends there: the step says it, or the curve is of one alone.
+function edgeName({ label }, rank) {
+  if (typeof rank === 'string')
+    return structureName(rank)
+  return /^(l\d|[di]tlb\d|memory)/.test(label) ? structureName(label).replace(/ @.*/, '') : label ?? ''
+}
+
 // Where levels end: as the finding has it that was made of the curve, or else where the curve
 // leaves its plateau.
 function marksOf(family) {
@@ -69,11 +78,11 @@ function marksOf(family) {
   // Levels of compared results would stand in each other's way; the table has them.
   if (new Set(family.curves.map(each => each.side)).size > 1)
     return []
-  return family.curves.flatMap(({ curve, result }) => curve.steps.map((step, i) => {
+  return family.curves.flatMap(({ curve, result, rank }) => curve.steps.map((step, i) => {
     const finding = edgeOf(result, curve, step)
     return {
       x: finding?.value ?? step.x, y: alone ? step.y : 0, ...stretch(curve, i, /tlb/.test(curve.id)),
-      label: step.label ? structureName(step.label).replace(/ @.*/, '') : '', edge: step.x < curve.points[curve.points.length - 1][0],
+      label: edgeName(step, rank), edge: step.x < curve.points[curve.points.length - 1][0],
       ...ends(finding, curve)
     }
   })).sort((a, b) => a.x - b.x)
