@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 PREFIX ?= /usr/local
 export DESTDIR
 
-.PHONY: all deps run install test bench accuracy conformance lint fuzz clean
+.PHONY: all deps run install test bench accuracy conformance lint fuzz package clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -44,5 +44,10 @@ fuzz:
 	@tools/install-deps build fuzz
 	@tools/fuzz $(FUZZ_SECONDS)
 
+# Debian packages, in build-package
+package:
+	@tools/install-deps build package
+	@tools/package
+
 clean:
-	rm -rf $(BUILD) build-ci build-asan build-fuzz
+	rm -rf $(BUILD) build-ci build-asan build-fuzz build-package

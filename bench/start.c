@@ -8,7 +8,7 @@
 
 #define TURNS 50
 
-static double run_once(char *const *arguments)
+static double run_once(const char *const *arguments)
 {
     const double start = clock_seconds(CLOCK_MONOTONIC);
     const pid_t child = fork();
@@ -16,7 +16,7 @@ static double run_once(char *const *arguments)
         const int nothing = open("/dev/null", O_WRONLY);
         dup2(nothing, STDOUT_FILENO);
         dup2(nothing, STDERR_FILENO);
-        execv(arguments[0], arguments);
+        execv(arguments[0], (char *const *)(const void *)arguments);
         _exit(127);
     }
     int status;
@@ -34,7 +34,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_of(char *const *arguments)
+static double median_of(const char *const *arguments)
 {
     double times[TURNS];
     run_once(arguments); /* into the page cache; a survey, where none was kept */
@@ -50,8 +50,8 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: bench-start FATHOM\n");
         return 2;
     }
-    char *const help[] = {arguments[1], "--help", NULL};
-    char *const get[] = {arguments[1], "get", "l2.capacity", NULL};
+    const char *const help[] = {arguments[1], "--help", NULL};
+    const char *const get[] = {arguments[1], "get", "l2.capacity", NULL};
     goal_at_most("start to help", median_of(help), "ms", 20);
     goal_at_most("a value that was kept (get)", median_of(get), "ms", 20);
     return 0;

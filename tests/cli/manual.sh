@@ -49,6 +49,10 @@ for page in "$top"/man/*; do
     ok "$(basename "$page") is set without a warning" [ ! -s out ]
 done
 
+for probe in $("$fathom" probes | awk 'NR > 1 && /^[a-z]/ { print $1 }'); do
+    ok "docs/method.md tells how $probe works" grep -q -e "\`$probe\`" -e "--method $probe\`" "$top/docs/method.md"
+done
+
 # Completions, asked as the shells ask them.
 "$fathom" completion bash >bash-completion
 "$fathom" completion zsh >_fathom
