@@ -35,6 +35,8 @@ ok "every function of fathom.h is in src/api/fathom.map, and no other" same decl
 sed 's/@.*//' shown >names
 ok "the shared library shows these and nothing else" same mapped names
 ok "debian/libfathom0.symbols has them all" same promised shown
+ok "the Debian package has this version" sh -c 'head -n 1 "$1/debian/changelog" | grep -q "^fathom ($2)"' - \
+    "$top" "$("$fathom" --version | cut -d ' ' -f 2)"
 ok "the name it is found by" sh -c 'objdump -p "$1" | grep -q "SONAME *libfathom.so.0\$"' - "$shared"
 
 # Never prints, never exits, takes no signals, changes nothing that belongs to the whole program.
