@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 PREFIX ?= /usr/local
 export DESTDIR
 
-.PHONY: all deps run install test bench accuracy conformance lint fuzz package clean
+.PHONY: all deps run install test bench accuracy conformance lint fuzz package static clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -49,5 +49,14 @@ package:
 	@tools/install-deps build package
 	@tools/package
 
+# One file to copy to a machine where nothing can be installed: build-static/fathom
+static: deps
+	@[ -e build-static/build.ninja ] || meson setup build-static -Dstatic=true -Dhwloc=disabled \
+	    -Dsource_tree=false -Dbuildtype=release
+	@ninja -C build-static --quiet fathom
+	@strip -o build-static/fathom-stripped build-static/fathom && mv build-static/fathom-stripped build-static/fathom
+	@build-static/fathom --version
+	@ls -l build-static/fathom
+
 clean:
-	rm -rf $(BUILD) build-ci build-asan build-fuzz build-package
+	rm -rf $(BUILD) build-ci build-asan build-fuzz build-package build-static

@@ -222,7 +222,8 @@ struct fathom_result *fathom_here(const struct fathom_options *options, struct f
 struct fathom_result *fathom_kept(const struct fathom_options *options, struct fathom_error *err);
 
 /* Keeps a whole survey of this computer, made with these options, in place of the one before. A
-   survey that was stopped, or that was told to leave something out, is refused. */
+   survey that was stopped, that was told to leave something out, or that was so disturbed that it
+   determined much less than the one before, is refused. */
 bool fathom_keep(const struct fathom_result *result, const struct fathom_options *options,
                  struct fathom_error *err);
 

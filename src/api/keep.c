@@ -90,6 +90,26 @@ static bool is_whole(const struct fathom_result *result, const struct fathom_opt
            options->survey.method == FM_METHOD_DEFAULT && !options->survey.max_footprint;
 }
 
+static size_t determined(const struct fm_result *result)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < result->finding_count; i++)
+        count += result->findings[i].status == FM_MEASURED;
+    return count;
+}
+
+/* On a busy computer a survey may see so little that the one before is worth more. A few findings
+   more or less are no reason to hold on to an old one. */
+static bool says_much_less(const struct fathom_result *result, const char *path)
+{
+    struct fm_result before;
+    if (!fm_result_read(path, &before, NULL))
+        return false;
+    const bool less = determined(&result->result) * 5 < determined(&before) * 4;
+    fm_result_free(&before);
+    return less;
+}
+
 static bool keep(const struct fathom_result *result, const struct fathom_options *options,
                  struct fm_error *err)
 {
@@ -101,6 +121,9 @@ static bool keep(const struct fathom_result *result, const struct fathom_options
         return fm_fail(err, FM_ERR_USAGE, "cache: the result is not of a whole survey");
     if (!kept_file(options, folder, path, sizeof path, err) || !make_folders(folder, err))
         return false;
+    if (says_much_less(result, path))
+        return fm_fail(err, FM_ERR_USAGE,
+                       "cache: the survey determined much less than the one that is kept");
     char *text = fm_result_to_json(&result->result, FM_VERSION);
     if (!text)
         return fm_fail(err, FM_ERR_NO_MEMORY, "memory: there is none left");

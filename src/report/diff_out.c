@@ -4,7 +4,7 @@
 
 #include "format/json_result.h"
 #include "report/diff.h"
-#include "report/smart.h"
+#include "report/grid.h"
 #include "report/text.h"
 #include "report/values.h"
 
@@ -64,58 +64,56 @@ static void name_cell(const struct fm_diff *diff, size_t index, char cell[FM_CEL
         fm_cell_structure(property, cell);
 }
 
-static bool add_row(struct libscols_table *table, const struct fm_diff *diff, size_t index)
+static void add_row(struct fm_grid *grid, const struct fm_diff *diff, size_t index)
 {
     const struct fm_difference *item = &diff->items[index];
-    struct libscols_line *line = scols_table_new_line(table, NULL);
     const bool two = diff->result_count == 2;
     const char *dot = strchr(item->property, '.');
     char cell[FM_CELL];
     size_t at = 0;
 
-    if (!line)
-        return false;
+    fm_grid_row(grid);
     name_cell(diff, index, cell);
-    bool done = scols_line_set_data(line, at++, cell) == 0;
-    fm_show(dot ? dot + 1 : "", false, cell, sizeof cell);
-    done = done && scols_line_set_data(line, at++, cell) == 0;
-    for (size_t i = 0; i < diff->result_count && done; i++) {
+    fm_grid_set(grid, at++, cell);
+    fm_grid_set(grid, at++, fm_show(dot ? dot + 1 : "", false, cell, sizeof cell));
+    for (size_t i = 0; i < diff->result_count; i++) {
         side_cell(&item->sides[i], cell);
-        done = scols_line_set_data(line, at++, cell) == 0;
+        fm_grid_set(grid, at++, cell);
         if (!two)
             continue;
         range_cell(&item->sides[i], cell);
-        done = done && scols_line_set_data(line, at++, cell) == 0;
+        fm_grid_set(grid, at++, cell);
     }
     if (two) {
         change_cell(&item->sides[0], &item->sides[1], cell);
-        done = done && scols_line_set_data(line, at++, cell) == 0;
+        fm_grid_set(grid, at++, cell);
     }
-    return done;
 }
 
-static bool add_columns(struct libscols_table *table, const struct fm_diff *diff)
+static void add_columns(struct fm_grid *grid, const struct fm_diff *diff)
 {
     const bool two = diff->result_count == 2;
-    bool done = scols_table_new_column(table, "NAME", 0, 0) &&
-                scols_table_new_column(table, "PROPERTY", 0, 0);
-    for (size_t i = 0; i < diff->result_count && done; i++) {
+    fm_grid_column(grid, "NAME", false);
+    fm_grid_column(grid, "PROPERTY", false);
+    for (size_t i = 0; i < diff->result_count; i++) {
         char name[FM_CELL];
         column_name(diff, i, name);
-        done = scols_table_new_column(table, name, 0, SCOLS_FL_RIGHT) &&
-               (!two || scols_table_new_column(table, "RANGE", 0, SCOLS_FL_RIGHT));
+        fm_grid_column(grid, name, true);
+        if (two)
+            fm_grid_column(grid, "RANGE", true);
     }
-    return done && (!two || scols_table_new_column(table, "CHANGE", 0, SCOLS_FL_RIGHT));
+    if (two)
+        fm_grid_column(grid, "CHANGE", true);
 }
 
-static bool draw(FILE *out, const struct fm_diff *diff, const struct fm_look *look)
+static bool draw(FILE *out, const struct fm_diff *diff)
 {
-    struct libscols_table *table = fm_smart_table(out, look);
-    bool done = table && add_columns(table, diff);
-    for (size_t i = 0; i < diff->count && done; i++)
-        done = add_row(table, diff, i);
-    done = done && scols_print_table(table) == 0;
-    scols_unref_table(table);
+    struct fm_grid grid = {0};
+    add_columns(&grid, diff);
+    for (size_t i = 0; i < diff->count; i++)
+        add_row(&grid, diff, i);
+    const bool done = fm_grid_print(out, &grid);
+    fm_grid_free(&grid);
     return done;
 }
 
@@ -152,7 +150,7 @@ bool fm_diff_table(FILE *out, const struct fm_diff *diff, const struct fm_look *
                    struct fm_error *err)
 {
     legend(out, diff, look);
-    if (diff->count && !draw(out, diff, look))
+    if (diff->count && !draw(out, diff))
         return fm_fail(err, FM_ERR_NO_MEMORY, "table: not enough memory to draw it");
     conclusion(out, diff);
     return true;

@@ -1,8 +1,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "report/grid.h"
 #include "report/report.h"
-#include "report/smart.h"
 #include "report/text.h"
 #include "report/values.h"
 
@@ -132,50 +132,41 @@ static bool is_shown(const struct fm_result *result, const struct rows *rows,
     return !column->optional;
 }
 
-static bool add_row(struct libscols_table *table, const struct fm_result *result,
-                    const char *structure, const struct column *const *columns)
+static void add_row(struct fm_grid *grid, const struct fm_result *result, const char *structure,
+                    const struct column *const *columns)
 {
     char cell[FM_CELL];
-    struct libscols_line *line = scols_table_new_line(table, NULL);
     size_t at = 0;
 
-    if (!line || scols_line_set_data(line, at++, fm_cell_structure(structure, cell)) != 0)
-        return false;
+    fm_grid_row(grid);
+    fm_grid_set(grid, at++, fm_cell_structure(structure, cell));
     for (; *columns; columns++) {
         const struct fm_finding *finding = find(result, structure, (*columns)->attribute);
         if (!finding && (*columns)->of_last)
             finding = find(result, structure, (*columns)->of_last);
-        (*columns)->cell(finding, cell);
-        if (scols_line_set_data(line, at++, cell) != 0)
-            return false;
+        fm_grid_set(grid, at++, (*columns)->cell(finding, cell));
     }
-    return true;
 }
 
-static bool fill_table(struct libscols_table *table, const struct fm_result *result,
-                       const struct layout *layout, const struct rows *rows)
+static void fill_grid(struct fm_grid *grid, const struct fm_result *result,
+                      const struct layout *layout, const struct rows *rows)
 {
     const struct column *shown[MOST_COLUMNS + 1] = {NULL};
     size_t count = 0;
 
-    if (!scols_table_new_column(table, "NAME", 0, 0))
-        return false;
-    for (const struct column *column = layout->columns; column->heading; column++) {
-        if (!is_shown(result, rows, column))
-            continue;
-        shown[count++] = column;
-        if (!scols_table_new_column(table, column->heading, 0, SCOLS_FL_RIGHT))
-            return false;
-    }
+    fm_grid_column(grid, "NAME", false);
+    for (const struct column *column = layout->columns; column->heading; column++)
+        if (is_shown(result, rows, column)) {
+            shown[count++] = column;
+            fm_grid_column(grid, column->heading, true);
+        }
     for (size_t i = 0; i < rows->count; i++)
-        if (!add_row(table, result, rows->name[i], shown))
-            return false;
-    return scols_print_table(table) == 0;
+        add_row(grid, result, rows->name[i], shown);
 }
 
 /* Draws a table if it has rows. A blank line parts it from the table before, if one was drawn. */
 static bool draw_table(FILE *out, const struct fm_result *result, const struct layout *layout,
-                       const struct fm_look *look, bool *drawn)
+                       bool *drawn)
 {
     struct rows rows;
     collect_rows(result, layout, &rows);
@@ -185,9 +176,10 @@ static bool draw_table(FILE *out, const struct fm_result *result, const struct l
         putc('\n', out);
     *drawn = true;
 
-    struct libscols_table *table = fm_smart_table(out, look);
-    const bool done = table && fill_table(table, result, layout, &rows);
-    scols_unref_table(table);
+    struct fm_grid grid = {0};
+    fill_grid(&grid, result, layout, &rows);
+    const bool done = fm_grid_print(out, &grid);
+    fm_grid_free(&grid);
     return done;
 }
 
@@ -219,8 +211,7 @@ bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_
 {
     bool drawn = false;
     print_heading(out, result, look);
-    if (!draw_table(out, result, &caches, look, &drawn) ||
-        !draw_table(out, result, &tlbs, look, &drawn))
+    if (!draw_table(out, result, &caches, &drawn) || !draw_table(out, result, &tlbs, &drawn))
         return fm_fail(err, FM_ERR_NO_MEMORY, "table: not enough memory to draw it");
 
     if (look->verbose)

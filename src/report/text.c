@@ -69,7 +69,7 @@ char *fm_show(const char *text, bool unicode, char *out, size_t space)
 }
 
 /* Counts the bytes that begin a character. */
-static size_t columns_of(const char *text, size_t length)
+size_t fm_columns_of(const char *text, size_t length)
 {
     size_t columns = 0;
     for (size_t i = 0; i < length; i++)
@@ -79,7 +79,7 @@ static size_t columns_of(const char *text, size_t length)
 
 size_t fm_columns(const char *text)
 {
-    return columns_of(text, strlen(text));
+    return fm_columns_of(text, strlen(text));
 }
 
 void fm_fill(FILE *out, const char *text, unsigned width, unsigned at, unsigned indent)
@@ -89,7 +89,7 @@ void fm_fill(FILE *out, const char *text, unsigned width, unsigned at, unsigned 
 
     while (*(text += strspn(text, " "))) {
         const size_t length = strcspn(text, " ");
-        const size_t columns = columns_of(text, length);
+        const size_t columns = fm_columns_of(text, length);
         if (!fresh && column + 1 + columns > width) {
             fprintf(out, "\n%*s", (int)indent, "");
             column = indent;

@@ -17,5 +17,6 @@ void fm_fill(FILE *out, const char *text, unsigned width, unsigned at, unsigned 
 
 /* How many columns text takes, a character each. */
 size_t fm_columns(const char *text);
+size_t fm_columns_of(const char *text, size_t length);
 
 #endif

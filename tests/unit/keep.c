@@ -61,11 +61,11 @@ static void a_computer_is_known_again(void **state)
     assert_true(changes("/sys/devices/system/cpu/cpu0/cache/index0/size", "32K\n"));
 }
 
-static struct fathom_result *sample(void)
+static struct fathom_result *sample(const char *file)
 {
     char path[4096];
     struct fathom_error err;
-    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/result/one.json", getenv("FATHOM_SOURCE"));
+    snprintf(path, sizeof path, "%s/%s", getenv("FATHOM_SOURCE"), file);
     struct fathom_result *result = fathom_result_read(path, &err);
     if (!result)
         fail_msg("%s", err.text);
@@ -80,7 +80,7 @@ static void what_is_kept_is_found(void **state)
     struct fake_tree home = fake_tree_make();
     setenv("XDG_CACHE_HOME", home.root, 1);
     struct fathom_options *options = fathom_options_new();
-    struct fathom_result *result = sample();
+    struct fathom_result *result = sample("tests/fuzz/corpus/result/one.json");
 
     assert_null(fathom_kept(options, &err));
     assert_int_equal(err.code, FATHOM_NOT_KEPT);
@@ -96,6 +96,12 @@ static void what_is_kept_is_found(void **state)
     assert_string_equal(fathom_result_machine(here), "seed");
     fathom_result_free(here);
 
+    /* Nothing determined is no reason to forget what was. */
+    struct fathom_result *poor = sample("tests/fuzz/corpus/result/undetermined.json");
+    assert_false(fathom_keep(poor, options, &err));
+    assert_non_null(strstr(err.text, "much less"));
+    fathom_result_free(poor);
+
     assert_true(fathom_options_set(options, "only", "gap", &err));
     assert_false(fathom_keep(result, options, &err));
     fathom_options_free(options);
@@ -108,7 +114,7 @@ static void without_a_folder_there_is_an_error(void **state)
     struct fathom_error err;
     (void)state;
     struct fathom_options *options = fathom_options_new();
-    struct fathom_result *result = sample();
+    struct fathom_result *result = sample("tests/fuzz/corpus/result/one.json");
     setenv("XDG_CACHE_HOME", "relative", 1);
     unsetenv("HOME");
     assert_false(fathom_keep(result, options, &err));
