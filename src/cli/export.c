@@ -57,12 +57,15 @@ int fm_run_export(struct fm_request *request)
     if (code != FM_EXIT_ANSWERED)
         return code;
     struct fathom_result *result = fathom_result_read(request->operands[0], &err);
-    char *text = result ? fathom_export(result, request->target, &left_out, &err) : NULL;
-    if (!text)
-        code = fm_complain_error(&err);
-    else
-        code = fm_deliver(text, request->output);
-    if (text && left_out && !request->quiet)
+    if (!result)
+        return fm_complain_error(&err);
+    char *text = fathom_export(result, request->target, &left_out, &err);
+    if (!text) {
+        fathom_result_free(result);
+        return fm_complain_error(&err);
+    }
+    code = fm_deliver(text, request->output);
+    if (left_out && !request->quiet)
         say_left_out(left_out);
     if (code == FM_EXIT_ANSWERED && (!*text || !any_measured(result)))
         code = FM_EXIT_NOTHING;

@@ -154,6 +154,16 @@ static void group(struct fm_diff *diff)
     }
 }
 
+static bool compare_all(struct fm_diff *diff)
+{
+    diff->count = 0;
+    for (size_t i = 0; i < diff->result_count; i++)
+        for (size_t j = 0; j < diff->results[i]->finding_count; j++)
+            if (!seen(diff, i, j) && !compare_property(diff, &diff->results[i]->findings[j]))
+                return false;
+    return true;
+}
+
 bool fm_diff_make(struct fm_diff *diff, const struct fm_result *const *results,
                   const char *const *names, size_t count)
 {
@@ -162,15 +172,14 @@ bool fm_diff_make(struct fm_diff *diff, const struct fm_result *const *results,
     for (size_t i = 0; i < count; i++)
         most += results[i]->finding_count;
     diff->items = calloc(most + 1, sizeof *diff->items);
-    for (size_t i = 0; diff->items && i < count; i++)
-        for (size_t j = 0; j < results[i]->finding_count; j++)
-            if (!seen(diff, i, j) && !compare_property(diff, &results[i]->findings[j])) {
-                fm_diff_free(diff);
-                return false;
-            }
-    if (diff->items)
+    if (!diff->items)
+        return false;
+    const bool done = compare_all(diff);
+    if (done)
         group(diff);
-    return diff->items != NULL;
+    else
+        fm_diff_free(diff);
+    return done;
 }
 
 void fm_diff_free(struct fm_diff *diff)
