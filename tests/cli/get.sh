@@ -2,8 +2,8 @@
 # Values alone, from a result that was kept.
 #
 #     get.sh FATHOM TOP KEEP-RESULT
+keep_result=$(realpath "$3")
 . "$(dirname "$0")/lib.sh"
-keep_result=$3
 
 "$fathom" survey --machine "$data/good/small.yaml" --seed 1 -o small.json
 run get l1d.capacity l1d.line l2.latency page.resized --result small.json
