@@ -1,8 +1,9 @@
 #!/bin/sh
 # Values alone, from a result that was kept.
 #
-#     get.sh FATHOM TOP KEEP-RESULT
+#     get.sh FATHOM TOP KEEP-RESULT MULTIPLY
 keep_result=$(realpath "$3")
+multiply=$(realpath "$4")
 . "$(dirname "$0")/lib.sh"
 
 "$fathom" survey --machine "$data/good/small.yaml" --seed 1 -o small.json
@@ -25,6 +26,10 @@ jq '.machine.kind = "native" | .machine.name = "This one" | .findings |= map(if 
 "$keep_result" native.json
 run get l1d.capacity l1d.line
 ok "with a result it answers from that" [ "$code" = 0 -a "$(tr '\n' ' ' <out)" = "12345 32 " ]
+"$multiply" 50 >out 2>err
+code=$?
+ok "an example blocks by it" [ "$code" = 0 ]
+ok "half of the cache, whole lines wide" has '^a block of B has 21 x 36 values, 5 of the 12 KiB of level 1$'
 run survey --only cycle
 run get l1d.capacity
 ok "a survey of less does not replace it" [ "$(cat out)" = 12345 ]
