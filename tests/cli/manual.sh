@@ -49,8 +49,8 @@ for page in "$top"/man/*; do
     ok "$(basename "$page") is set without a warning" [ ! -s out ]
 done
 
-for probe in $("$fathom" probes | awk 'NR > 1 && /^[a-z]/ { print $1 }'); do
-    ok "docs/method.md tells how $probe works" grep -q -e "\`$probe\`" -e "--method $probe\`" "$top/docs/method.md"
+for probe in $("$fathom" probes | awk 'NR == 1 { next } !/./ { exit } /^[a-z]/ { print $1 }'); do
+    ok "docs/ tells how $probe works" grep -q -e "\`$probe\`" -e "--method $probe\`" "$top"/docs/*.md
 done
 
 # Completions, asked as the shells ask them.
