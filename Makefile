@@ -51,7 +51,7 @@ package:
 
 # One file to copy to a machine where nothing can be installed: build-static/fathom
 static: deps
-	@[ -e build-static/build.ninja ] || meson setup build-static -Dstatic=true -Dhwloc=disabled \
+	@[ -e build-static/build.ninja ] || meson setup build-static -Dstatic=true -Dhwloc=disabled -Dpapi=disabled \
 	    -Dsource_tree=false -Dbuildtype=release
 	@ninja -C build-static --quiet fathom
 	@strip -o build-static/fathom-stripped build-static/fathom && mv build-static/fathom-stripped build-static/fathom
