@@ -173,6 +173,20 @@ bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_c
     return true;
 }
 
+bool fm_lab_once(struct fm_lab *lab, struct fm_string *string, double *ns, struct fm_error *err)
+{
+    struct fm_sample sample;
+    const bool good =
+        fm_lab_go_on(lab, 0, err) && lab->machine->ops->run(lab->machine, string, 1, &sample, err);
+    fm_string_free(string);
+    if (!good)
+        return false;
+    lab->samples++;
+    lab->disturbed += sample.disturbed;
+    *ns = sample.disturbed ? NAN : sample.ns / (double)sample.references;
+    return true;
+}
+
 struct fm_finding *fm_lab_finding(struct fm_lab *lab, size_t level, const char *attribute,
                                   const char *unit)
 {
@@ -198,6 +212,13 @@ void fm_measured(struct fm_finding *finding, double value, double low, double hi
     fm_list_add(finding->witnesses[0], sizeof finding->witnesses[0], FM_LIST, "clock");
     if (evidence)
         fm_list_add(finding->evidence[0], sizeof finding->evidence[0], FM_LIST, evidence);
+}
+
+void fm_decided(struct fm_finding *finding, struct fm_value value, double confidence,
+                const char *method)
+{
+    fm_measured(finding, 0, 0, 0, confidence, method, NULL);
+    finding->value = finding->low = finding->high = value;
 }
 
 void fm_undetermined(struct fm_finding *finding, const char *reason)

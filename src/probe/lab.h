@@ -29,6 +29,7 @@ struct fm_known_level {
     double line_certainty;
     double line_bytes; /* the footprint that showed it */
     double capacity;   /* 0: not determined */
+    size_t sector;     /* what a miss brings; 0: not determined */
 };
 
 struct fm_known {
@@ -103,6 +104,10 @@ struct fm_care {
 bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_care *care,
                  double *ns, struct fm_error *err);
 
+/* Runs a string with phases of its own once: nanoseconds per metered reference, NAN when something
+   disturbed it. Frees the string. */
+bool fm_lab_once(struct fm_lab *lab, struct fm_string *string, double *ns, struct fm_error *err);
+
 /* Reports progress inside a probe (0..1) and fails with INTERRUPTED or OUT_OF_TIME when it is time
    to stop. */
 bool fm_lab_go_on(struct fm_lab *lab, double part, struct fm_error *err);
@@ -127,6 +132,9 @@ struct fm_testimony {
    witnesses, makes it surer, and lends its interval where that is narrower; one that does not makes
    it undetermined, with both values as candidates and nothing in between. */
 void fm_testify(struct fm_finding *finding, const struct fm_testimony *testimony);
+/* Fills a measured value that is no number. */
+void fm_decided(struct fm_finding *finding, struct fm_value value, double confidence,
+                const char *method);
 void fm_undetermined(struct fm_finding *finding, const char *reason);
 
 #endif

@@ -35,6 +35,11 @@ extern const struct fm_probe fm_probe_walk_cost;
 extern const struct fm_probe fm_probe_counters;
 extern const struct fm_probe fm_probe_papi_cache;
 extern const struct fm_probe fm_probe_amp;
+extern const struct fm_probe fm_probe_fetch;
+extern const struct fm_probe fm_probe_prefetch;
+extern const struct fm_probe fm_probe_inclusion;
+extern const struct fm_probe fm_probe_writes;
+extern const struct fm_probe fm_probe_streaming;
 extern const struct fm_probe fm_probe_calibrator;
 extern const struct fm_probe fm_probe_cooper_sandoval;
 

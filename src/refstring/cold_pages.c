@@ -1,6 +1,5 @@
 /* Pages visited cold, with their tables in cache or not. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/rng.h"
 #include "refstring/build.h"
@@ -8,38 +7,9 @@
 
 enum { METERED, EVICT, WARM, SWEEP };
 
-static bool add_order(struct fm_string *string, size_t count, struct fm_error *err)
-{
-    struct fm_order *order = &string->orders[string->order_count];
-    order->word = malloc(count * sizeof *order->word);
-    if (!order->word)
-        return fm_fail(err, FM_ERR_NO_MEMORY, "reference string of %zu words: no memory for it",
-                       count);
-    order->count = count;
-    string->order_count++;
-    return true;
-}
-
-/* The least odd number from a golden part of the count on that shares no divisor with it: steps of
-   it visit all, far from the one before, in an order that no prefetcher follows. */
-static size_t golden_step(size_t count)
-{
-    size_t step = (size_t)((double)count * 0.6180339887498949) | 1;
-    for (;; step += 2) {
-        size_t a = count, b = step;
-        while (b) {
-            const size_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        if (a == 1)
-            return step;
-    }
-}
-
 static void fill_region(const struct fm_cold_plan *plan, struct fm_order *order)
 {
-    const size_t step = golden_step(order->count);
+    const size_t step = fm_golden_step(order->count);
     size_t at = 0;
     for (size_t i = 0; i < order->count; i++) {
         order->word[i] = (uint32_t)(at * plan->unit / FM_WORD);
@@ -87,8 +57,9 @@ bool fm_cold_pages_string(struct fm_string *string, const struct fm_cold_plan *p
              "cold(count=%zu,apart=%zu,page=%zu,evict=%zu,sweep=%zu,warm=%d,seed=%llu)",
              plan->count, plan->apart, plan->page, plan->evict_bytes, plan->sweep, plan->warm,
              (unsigned long long)plan->seed);
-    if (!add_order(string, plan->evict_bytes / plan->unit, err) ||
-        !add_order(string, plan->count, err) || !add_order(string, plan->sweep, err)) {
+    if (!fm_string_add_order(string, plan->evict_bytes / plan->unit, err) ||
+        !fm_string_add_order(string, plan->count, err) ||
+        !fm_string_add_order(string, plan->sweep, err)) {
         fm_string_free(string);
         return false;
     }

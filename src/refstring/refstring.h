@@ -142,6 +142,44 @@ void fm_string_flush(struct fm_string *string);
 /* Appends the metered, chained walk of that many references. */
 void fm_string_time(struct fm_string *string, uint64_t references);
 
+/* Prime-then-measure strings are made of parts: an empty string, orders, phases over them.
+
+   Spots are one word in each page of a group, all pages in the same shuffled order, so that no
+   prefetcher sees two of them in one page and a TLB sees every order over them alike. Where in its
+   page a spot lies is spread evenly over positions `unit` bytes apart, at least `span` bytes before
+   the page's end; an order's words lie `offset` bytes beyond the spots. */
+struct fm_group {
+    size_t first, count; /* pages of the arena */
+    size_t page;
+    size_t unit, span;
+    uint64_t seed;
+};
+void fm_string_empty(struct fm_string *string, const char *label, size_t bytes);
+/* An order of one word to a page. */
+bool fm_string_add_spots(struct fm_string *string, const struct fm_group *group, size_t offset,
+                         struct fm_error *err);
+/* An order that visits each page for several words, one page after the other; and one that goes
+   over all pages for the first word, then for the second, and so on. */
+bool fm_string_add_visits(struct fm_string *string, const struct fm_group *group,
+                          const size_t *offsets, size_t count, struct fm_error *err);
+bool fm_string_add_sweeps(struct fm_string *string, const struct fm_group *group,
+                          const size_t *offsets, size_t count, struct fm_error *err);
+/* A range of the arena, `lines` units long. An order over `count` of them from number `first` on,
+   round the range's end if need be, shuffled: neighbours load all sets of a cache alike. */
+struct fm_range {
+    size_t from, lines, unit;
+};
+bool fm_string_add_range(struct fm_string *string, const struct fm_range *range, size_t first,
+                         size_t count, struct fm_error *err);
+/* As many runs of `run` lines as fit the range, each a line apart from the one before: an order
+   over every word of them one after the other, over one word in each line, or in the last of each
+   run. */
+enum fm_run_part { FM_RUN_WORDS, FM_RUN_LINES, FM_RUN_ENDS };
+bool fm_string_add_runs(struct fm_string *string, const struct fm_range *range, size_t run,
+                        enum fm_run_part part, struct fm_error *err);
+/* Appends a phase of any kind. */
+void fm_string_add_phase(struct fm_string *string, struct fm_phase phase);
+
 /* Self-check: words distinct, inside the span, phases in order, exactly one metered and last. */
 bool fm_string_check(const struct fm_string *string, struct fm_error *err);
 

@@ -17,9 +17,38 @@ bool fm_string_begin(struct fm_string *string, size_t bytes, size_t count, struc
     return true;
 }
 
+bool fm_string_add_order(struct fm_string *string, size_t count, struct fm_error *err)
+{
+    struct fm_order *order = &string->orders[string->order_count];
+    if (string->order_count == FM_STRING_ORDERS)
+        return fm_fail(err, FM_ERR_INTERNAL, "%s: too many orders", string->label);
+    order->word = malloc(count * sizeof *order->word);
+    if (!order->word)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "reference string of %zu words: no memory for it",
+                       count);
+    order->count = count;
+    string->order_count++;
+    return true;
+}
+
 double fm_golden(uint64_t index)
 {
     return (double)((index * 0x9e3779b97f4a7c15u) >> 11) * 0x1.0p-53;
+}
+
+size_t fm_golden_step(size_t count)
+{
+    size_t step = (size_t)((double)count * 0.6180339887498949) | 1;
+    for (;; step += 2) {
+        size_t a = count, b = step;
+        while (b) {
+            const size_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            return step;
+    }
 }
 
 double fm_spread(uint64_t index, unsigned variant)
@@ -29,7 +58,7 @@ double fm_spread(uint64_t index, unsigned variant)
     return fm_golden(index * (variant + 1));
 }
 
-static void add_phase(struct fm_string *string, struct fm_phase phase)
+void fm_string_add_phase(struct fm_string *string, struct fm_phase phase)
 {
     if (string->phase_count < FM_STRING_PHASES)
         string->phases[string->phase_count++] = phase;
@@ -37,7 +66,8 @@ static void add_phase(struct fm_string *string, struct fm_phase phase)
 
 void fm_string_prime(struct fm_string *string, unsigned laps)
 {
-    add_phase(string, (struct fm_phase){.references = (uint64_t)laps * string->orders[0].count});
+    fm_string_add_phase(string,
+                        (struct fm_phase){.references = (uint64_t)laps * string->orders[0].count});
 }
 
 void fm_string_grow(struct fm_string *string)
@@ -46,20 +76,22 @@ void fm_string_grow(struct fm_string *string)
     for (size_t eighths = 4; eighths <= 8; eighths++) {
         const size_t window = count * eighths / 8;
         if (window > 0)
-            add_phase(string, (struct fm_phase){.window = window,
-                                                .references = eighths == 4 ? 2 * window : window});
+            fm_string_add_phase(
+                string, (struct fm_phase){.window = window,
+                                          .references = eighths == 4 ? 2 * window : window});
     }
 }
 
 void fm_string_flush(struct fm_string *string)
 {
-    add_phase(string, (struct fm_phase){.op = FM_OP_FLUSH, .references = string->orders[0].count});
+    fm_string_add_phase(
+        string, (struct fm_phase){.op = FM_OP_FLUSH, .references = string->orders[0].count});
 }
 
 void fm_string_time(struct fm_string *string, uint64_t references)
 {
-    add_phase(string,
-              (struct fm_phase){.references = references, .chained = true, .metered = true});
+    fm_string_add_phase(
+        string, (struct fm_phase){.references = references, .chained = true, .metered = true});
 }
 
 static bool check_order(const struct fm_string *string, const struct fm_order *order,

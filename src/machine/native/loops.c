@@ -31,9 +31,11 @@ static inline UNCHECKED volatile uint64_t *word_at(const struct fm_walk *walk, s
 UNCHECKED void fm_walk_link(const struct fm_walk *walk)
 {
     const size_t last = walk->count - 1;
-    for (size_t i = 0; i < last; i++)
-        *word_at(walk, i) = (uintptr_t)word_at(walk, i + 1);
-    *word_at(walk, last) = (uintptr_t)word_at(walk, 0);
+    for (size_t i = 0; i <= last; i++) {
+        const uintptr_t next = (uintptr_t)word_at(walk, i < last ? i + 1 : 0);
+        if (*word_at(walk, i) != next)
+            *word_at(walk, i) = next;
+    }
 }
 
 /* The next stretch of the walk without a wrap: the index of its first word; *end is one past its

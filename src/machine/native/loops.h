@@ -19,7 +19,7 @@ struct fm_walk {
 };
 
 /* Writes into each word of the walk the address of the next, the last to the first: the chain that
-   fm_chase follows. */
+   fm_chase follows. What is right already is only read: a line that was clean stays so. */
 void fm_walk_link(const struct fm_walk *walk);
 
 /* Walks `references` words on. Loads are independent of each other, or each waits for the one

@@ -1,0 +1,133 @@
+#include "probe/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_ROUNDS 64
+#define PLACEMENTS  4
+#define LEAST_PAGES 2
+#define MOST_PAGES  32
+/* Times the lines that are touched, that the first level should have room for. */
+#define ROOM 6
+/* Metered references in all that an alternative gets. */
+#define REFERENCES   768
+#define LEAST_ROUNDS 12
+/* Part of the readings that is believed. */
+#define BELIEVED 0.75
+/* How far into the step from one level to the next a reading may lie to count as the level. */
+#define CLEAR 0.35
+
+size_t fm_trial_beside(const struct fm_trial *trial)
+{
+    return trial->rounds / PLACEMENTS * trial->alternatives * trial->group.count *
+           trial->group.page;
+}
+
+static size_t pages_of_group(const struct fm_lab *lab, size_t touched)
+{
+    const struct fm_known_level *first = &lab->known.levels[0];
+    const double bytes = first->capacity > 0 ? first->capacity : first->rise_from;
+    const size_t lines = (size_t)bytes / (first->line ? first->line : 64);
+    const size_t pages = lines / (ROOM * (touched ? touched : 1));
+    return pages < LEAST_PAGES ? LEAST_PAGES : pages > MOST_PAGES ? MOST_PAGES : pages;
+}
+
+void fm_trial_plan(const struct fm_lab *lab, struct fm_trial *trial)
+{
+    const size_t pages = pages_of_group(lab, trial->lines);
+    const double step = lab->machine->info.clock.resolution_ns;
+    const double each = (double)pages * (lab->fastest_ns > 0 ? lab->fastest_ns : 1);
+    /* Where a round is shorter than a step of the clock it takes more of them. */
+    const double coarse = fmin(4, fmax(1, step / each));
+    const double rounds = fmax(LEAST_ROUNDS, REFERENCES / (double)pages) * coarse;
+    trial->rounds = (unsigned)fmin(MOST_ROUNDS, rounds) / PLACEMENTS * PLACEMENTS;
+    trial->group.count = pages;
+    if (trial->group.page == 0)
+        trial->group.page = lab->machine->info.page_size;
+}
+
+size_t fm_first_line(struct fm_lab *lab)
+{
+    struct fm_known_level *first = &lab->known.levels[0];
+    const struct fm_finding *finding = fm_result_find(lab->result, "l1d.line");
+    if (!first->line && finding && finding->status == FM_MEASURED)
+        first->line = (size_t)finding->value.number;
+    return first->line;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct fm_taken conclude(double *ns, size_t count)
+{
+    double sum = 0, squares = 0;
+    qsort(ns, count, sizeof *ns, ascending);
+    const size_t kept = (size_t)ceil(BELIEVED * (double)count);
+    if (kept < 2)
+        return (struct fm_taken){NAN, INFINITY};
+    for (size_t i = 0; i < kept; i++)
+        sum += ns[i];
+    const double mean = sum / (double)kept;
+    for (size_t i = 0; i < kept; i++)
+        squares += (ns[i] - mean) * (ns[i] - mean);
+    return (struct fm_taken){mean, sqrt(squares / (double)(kept - 1) / (double)kept)};
+}
+
+static bool time_one(struct fm_lab *lab, const struct fm_trial *trial, unsigned alternative,
+                     const struct fm_group *group, double *ns, struct fm_error *err)
+{
+    char label[FM_STRING_LABEL];
+    struct fm_string string;
+    snprintf(label, sizeof label, "%s(way=%u,page=%zu,pages=%zu,seed=%llu)", trial->name,
+             alternative, group->first, group->count, (unsigned long long)group->seed);
+    fm_string_empty(&string, label, fm_trial_beside(trial) + trial->beside);
+    if (!trial->build(trial, alternative, group, &string, err)) {
+        fm_string_free(&string);
+        return false;
+    }
+    return fm_lab_once(lab, &string, ns, err);
+}
+
+bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_taken *taken,
+                  struct fm_error *err)
+{
+    double ns[FM_ALTERNATIVES][MOST_ROUNDS];
+    size_t count[FM_ALTERNATIVES] = {0};
+    struct fm_group group = trial->group;
+    for (unsigned round = 0; round < trial->rounds; round++) {
+        const unsigned turn = round % (trial->rounds / PLACEMENTS);
+        if (turn == 0 && !fm_lab_place(lab, fm_trial_beside(trial) + trial->beside, err))
+            return false;
+        group.seed = fm_lab_seed(lab);
+        for (unsigned i = 0; i < trial->alternatives; i++) {
+            double one;
+            group.first = (turn * trial->alternatives + i) * group.count;
+            if (!time_one(lab, trial, i, &group, &one, err))
+                return false;
+            if (!isnan(one))
+                ns[i][count[i]++] = one;
+        }
+    }
+    for (unsigned i = 0; i < trial->alternatives; i++)
+        taken[i] = conclude(ns[i], count[i]);
+    return true;
+}
+
+struct fm_served fm_trial_served(const struct fm_lab *lab, double ns, double hit_ns)
+{
+    const struct fm_known *known = &lab->known;
+    const double height = ns - hit_ns + known->levels[0].height_ns;
+    size_t level = 0;
+    while (level + 1 < known->count &&
+           height > (known->levels[level].height_ns + known->levels[level + 1].height_ns) / 2)
+        level++;
+    const double own = known->levels[level].height_ns;
+    const double inner = level > 0 ? own - known->levels[level - 1].height_ns : INFINITY;
+    const double outer =
+        level + 1 < known->count ? known->levels[level + 1].height_ns - own : INFINITY;
+    return (struct fm_served){level, height > own - CLEAR * inner && height < own + CLEAR * outer};
+}

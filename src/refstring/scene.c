@@ -1,0 +1,93 @@
+/* Orders of prime-then-measure strings. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/rng.h"
+#include "refstring/build.h"
+#include "refstring/refstring.h"
+
+void fm_string_empty(struct fm_string *string, const char *label, size_t bytes)
+{
+    *string = (struct fm_string){.bytes = bytes};
+    snprintf(string->label, sizeof string->label, "%s", label);
+}
+
+/* The byte of the arena at which the spot of the group's page number `i` lies. */
+static size_t spot(const struct fm_group *group, size_t i)
+{
+    const size_t positions = (group->page - group->span) / group->unit + 1;
+    const size_t position = (size_t)(fm_golden(i + group->seed % 1024) * (double)positions);
+    return (group->first + i) * group->page + position * group->unit;
+}
+
+static bool add_words(struct fm_string *string, const struct fm_group *group, const size_t *offsets,
+                      size_t count, bool sweeps, struct fm_error *err)
+{
+    uint32_t *pages = malloc(group->count * sizeof *pages);
+    if (!pages)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "%s: no memory for it", string->label);
+    const bool good = fm_string_add_order(string, group->count * count, err);
+    struct fm_rng rng;
+    for (size_t i = 0; i < group->count; i++)
+        pages[i] = (uint32_t)i;
+    fm_rng_seed(&rng, group->seed);
+    fm_rng_shuffle(&rng, pages, group->count);
+    for (size_t i = 0; good && i < group->count; i++)
+        for (size_t j = 0; j < count; j++)
+            string->orders[string->order_count - 1]
+                .word[sweeps ? j * group->count + i : i * count + j] =
+                (uint32_t)((spot(group, pages[i]) + offsets[j]) / FM_WORD);
+    free(pages);
+    return good;
+}
+
+bool fm_string_add_visits(struct fm_string *string, const struct fm_group *group,
+                          const size_t *offsets, size_t count, struct fm_error *err)
+{
+    return add_words(string, group, offsets, count, false, err);
+}
+
+bool fm_string_add_sweeps(struct fm_string *string, const struct fm_group *group,
+                          const size_t *offsets, size_t count, struct fm_error *err)
+{
+    return add_words(string, group, offsets, count, true, err);
+}
+
+bool fm_string_add_spots(struct fm_string *string, const struct fm_group *group, size_t offset,
+                         struct fm_error *err)
+{
+    return fm_string_add_visits(string, group, &offset, 1, err);
+}
+
+bool fm_string_add_range(struct fm_string *string, const struct fm_range *range, size_t first,
+                         size_t count, struct fm_error *err)
+{
+    if (!fm_string_add_order(string, count, err))
+        return false;
+    uint32_t *word = string->orders[string->order_count - 1].word;
+    struct fm_rng rng;
+    for (size_t i = 0; i < count; i++)
+        word[i] = (uint32_t)((range->from + (first + i) % range->lines * range->unit) / FM_WORD);
+    fm_rng_seed(&rng, first);
+    fm_rng_shuffle(&rng, word, count);
+    return true;
+}
+
+bool fm_string_add_runs(struct fm_string *string, const struct fm_range *range, size_t run,
+                        enum fm_run_part part, struct fm_error *err)
+{
+    const size_t runs = range->lines / (run + 1), words = range->unit / FM_WORD;
+    const size_t each = part == FM_RUN_WORDS ? run * words : part == FM_RUN_LINES ? run : 1;
+    if (!fm_string_add_order(string, runs * each, err))
+        return false;
+    for (size_t i = 0; i < runs * each; i++) {
+        size_t within = i % each; /* words from the run's beginning */
+        if (part == FM_RUN_LINES)
+            within *= words;
+        else if (part == FM_RUN_ENDS)
+            within = (run - 1) * words;
+        string->orders[string->order_count - 1].word[i] =
+            (uint32_t)(range->from / FM_WORD + i / each * (run + 1) * words + within);
+    }
+    return true;
+}

@@ -1,0 +1,360 @@
+/* How often a survey is right about what comes in with a miss, what stores do and what levels hold
+   of each other, on random machines that have all of it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/rng.h"
+#include "core/units.h"
+#include "machine/simulated/simulated.h"
+#include "random_machine.h"
+#include "survey/survey.h"
+
+enum row {
+    L1_SECTOR,
+    SECTOR,
+    L1_ALLOCATE,
+    ALLOCATE,
+    L1_POLICY,
+    STREAMING,
+    INCLUSION,
+    NEXT_LINE,
+    ADJACENT_LINE,
+    STRIDE,
+    REGION,
+    ROWS
+};
+
+static const char *const names[ROWS] = {
+    [L1_SECTOR] = "l1d.sector",
+    [SECTOR] = "outer sector",
+    [L1_ALLOCATE] = "l1d.write_allocate",
+    [ALLOCATE] = "outer write_allocate",
+    [L1_POLICY] = "l1d.write_policy",
+    [STREAMING] = "l1d.streaming_stores",
+    [INCLUSION] = "inclusion",
+    [NEXT_LINE] = "prefetch.next_line",
+    [ADJACENT_LINE] = "prefetch.adjacent_line",
+    [STRIDE] = "prefetch.stride",
+    [REGION] = "prefetch.region",
+};
+
+struct figures {
+    unsigned right[ROWS], wrong[ROWS], open[ROWS];
+    unsigned machines, failed;
+};
+
+struct plan {
+    unsigned machines, first, jobs;
+    uint64_t seed;
+    bool noise, show, check;
+};
+
+static bool one_in(struct fm_rng *rng, unsigned many)
+{
+    return fm_rng_below(rng, many) == 0;
+}
+
+static void draw_stores(struct fm_rng *rng, struct fm_description *machine)
+{
+    struct fm_cache_description *first = &machine->caches[0];
+    first->write_allocate = !one_in(rng, 4);
+    first->write_policy = one_in(rng, 3) ? FM_WRITE_THROUGH : FM_WRITE_BACK;
+    if (first->write_allocate && one_in(rng, 4))
+        first->streaming_stores = 1 + (uint32_t)fm_rng_below(rng, 12);
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        struct fm_cache_description *cache = &machine->caches[i];
+        if (one_in(rng, 3))
+            cache->store_latency = ceil(cache->latency * (0.5 + 0.5 * fm_rng_unit(rng)));
+        cache->write_allocate &= i == 0 || !one_in(rng, 6);
+    }
+}
+
+static void draw_inclusion(struct fm_rng *rng, struct fm_description *machine)
+{
+    for (size_t i = 1; i < machine->cache_count; i++) {
+        struct fm_cache_description *cache = &machine->caches[i];
+        if (one_in(rng, 4) && cache->line == cache[-1].line)
+            cache->inclusion = FM_INCLUSION_EXCLUSIVE;
+    }
+}
+
+static bool touches_exclusive(const struct fm_description *machine, size_t i)
+{
+    return machine->caches[i].inclusion == FM_INCLUSION_EXCLUSIVE ||
+           (i + 1 < machine->cache_count &&
+            machine->caches[i + 1].inclusion == FM_INCLUSION_EXCLUSIVE);
+}
+
+static void draw_fetches(struct fm_rng *rng, struct fm_description *machine)
+{
+    static const unsigned kinds[] = {FM_PREFETCH_NEXT_LINE, FM_PREFETCH_ADJACENT_LINE,
+                                     FM_PREFETCH_STRIDE, FM_PREFETCH_REGION};
+    const size_t last = machine->cache_count - 1;
+    for (size_t i = 0; i < 4; i++)
+        if (one_in(rng, 6))
+            machine->prefetch |= kinds[i];
+    if (one_in(rng, 6) && !touches_exclusive(machine, 0))
+        machine->caches[0].sector = machine->caches[0].line / 2;
+    if (one_in(rng, 6) && last > 0 && !touches_exclusive(machine, last))
+        machine->caches[last].sector = 2 * machine->caches[last].line;
+}
+
+static void draw(const struct plan *plan, unsigned index, struct fm_description *machine)
+{
+    struct fm_rng rng;
+    fm_random_machine(plan->seed, index, plan->noise, machine);
+    fm_rng_seed(&rng, fm_mix64(plan->seed ^ 0x7ea5) + index);
+    draw_stores(&rng, machine);
+    draw_inclusion(&rng, machine);
+    draw_fetches(&rng, machine);
+}
+
+static void judge(struct figures *figures, const struct plan *plan, unsigned index, enum row row,
+                  const struct fm_result *result, const char *name, struct fm_value truth)
+{
+    static const char *const kinds[] = {"nothing", "a number", "a boolean", "a word"};
+    const struct fm_finding *finding = fm_result_find(result, name);
+    const bool absent = finding && finding->status == FM_ABSENT && truth.kind == FM_VALUE_NONE;
+    if (!absent && (!finding || finding->status != FM_MEASURED)) {
+        figures->open[row]++;
+        if (plan->show)
+            fprintf(stderr, "machine %u: %s undetermined: %s\n", index, name,
+                    finding ? finding->note : "not found");
+        return;
+    }
+    if (absent || fm_value_equal(&finding->value, &truth)) {
+        figures->right[row]++;
+        return;
+    }
+    figures->wrong[row]++;
+    if (plan->show)
+        fprintf(stderr, "machine %u: %s is %g %d '%s', truth %s %g %d '%s'\n", index, name,
+                finding->value.number, finding->value.truth, finding->value.text, kinds[truth.kind],
+                truth.number, truth.truth, truth.text);
+}
+
+/* What one miss brings into a level: an adjacent-line prefetcher fills the outermost level that
+   memory fills; a sector of a level further in passes through those outside it. */
+static uint32_t true_sector(const struct fm_description *machine, size_t level)
+{
+    size_t pair_level = 0;
+    for (size_t i = 0; i < machine->cache_count; i++)
+        if (machine->caches[i].inclusion != FM_INCLUSION_EXCLUSIVE || i == 0)
+            pair_level = i;
+    const struct fm_cache_description *cache = &machine->caches[level];
+    uint32_t sector = cache->sector ? cache->sector : cache->line;
+    if (level >= pair_level && machine->prefetch & FM_PREFETCH_ADJACENT_LINE &&
+        sector < 2 * machine->caches[pair_level].line)
+        sector = 2 * machine->caches[pair_level].line;
+    return sector;
+}
+
+/* A region prefetcher leaves the first level alone, and victims fill an exclusive one. */
+static bool fills_beyond_first(const struct fm_description *machine)
+{
+    bool fills = false;
+    for (size_t i = 1; i < machine->cache_count; i++)
+        fills |= machine->caches[i].inclusion != FM_INCLUSION_EXCLUSIVE;
+    return fills;
+}
+
+static void judge_machine(struct figures *figures, const struct plan *plan, unsigned index,
+                          const struct fm_description *machine, const struct fm_result *result)
+{
+    static const char *const inclusions[] = {"none", "inclusive", "exclusive"};
+    const struct fm_cache_description *first = &machine->caches[0];
+    bool adjacent = false;
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        const struct fm_cache_description *cache = &machine->caches[i];
+        char name[FM_PROPERTY_TEXT];
+        snprintf(name, sizeof name, "%s.sector", cache->name);
+        judge(figures, plan, index, i ? SECTOR : L1_SECTOR, result, name,
+              fm_number(true_sector(machine, i)));
+        adjacent |= true_sector(machine, i) > cache->line;
+        /* An exclusive level is filled by victims; whether by stores too is no question. */
+        snprintf(name, sizeof name, "%s.write_allocate", cache->name);
+        if (i == 0 || cache->inclusion != FM_INCLUSION_EXCLUSIVE)
+            judge(figures, plan, index, i ? ALLOCATE : L1_ALLOCATE, result, name,
+                  fm_bool(cache->write_allocate));
+        snprintf(name, sizeof name, "%s.inclusion", cache->name);
+        if (i > 0)
+            judge(figures, plan, index, INCLUSION, result, name,
+                  fm_text(inclusions[cache->inclusion]));
+    }
+    judge(figures, plan, index, L1_POLICY, result, "l1d.write_policy",
+          fm_text(first->write_policy == FM_WRITE_BACK ? "back" : "through"));
+    if (first->write_allocate)
+        judge(figures, plan, index, STREAMING, result, names[STREAMING],
+              first->streaming_stores ? fm_number(first->streaming_stores)
+                                      : (struct fm_value){.kind = FM_VALUE_NONE});
+    judge(figures, plan, index, NEXT_LINE, result, names[NEXT_LINE],
+          fm_bool(machine->prefetch & FM_PREFETCH_NEXT_LINE));
+    judge(figures, plan, index, ADJACENT_LINE, result, names[ADJACENT_LINE], fm_bool(adjacent));
+    judge(figures, plan, index, STRIDE, result, names[STRIDE],
+          fm_bool(machine->prefetch & FM_PREFETCH_STRIDE));
+    judge(figures, plan, index, REGION, result, names[REGION],
+          fm_bool(machine->prefetch & FM_PREFETCH_REGION && fills_beyond_first(machine)));
+}
+
+static void print_machine(unsigned index, const struct fm_description *machine)
+{
+    static const char *const inclusions[] = {"none", "inclusive", "exclusive"};
+    fprintf(stderr, "machine %u: page %llu, memory %g, prefetch %u\n", index,
+            (unsigned long long)machine->page_size, machine->memory_latency, machine->prefetch);
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        const struct fm_cache_description *c = &machine->caches[i];
+        fprintf(stderr,
+                "  %s %llu line %u sector %u ways %u latency %g %g policy %d index %d %s%s%s\n",
+                c->name, (unsigned long long)c->capacity, c->line, c->sector, c->ways, c->latency,
+                c->store_latency, (int)c->replacement, (int)c->index, inclusions[c->inclusion],
+                c->write_allocate ? "" : " no-allocate",
+                c->write_policy == FM_WRITE_BACK ? "" : " through");
+    }
+}
+
+static void survey_one(struct figures *figures, const struct plan *plan, unsigned index)
+{
+    struct fm_description machine;
+    struct fm_error err;
+    struct fm_result result;
+    const struct fm_survey_options options = {
+        .effort = FM_NORMAL, .seed = plan->seed + index, .only = "streaming"};
+    draw(plan, index, &machine);
+    if (plan->show)
+        print_machine(index, &machine);
+    fm_result_init(&result);
+    struct fm_machine *simulated = fm_simulated_open(&machine, plan->seed + index, &err);
+    figures->machines++;
+    if (simulated && fm_survey(simulated, NULL, &options, &result, &err)) {
+        judge_machine(figures, plan, index, &machine, &result);
+    } else {
+        figures->failed++;
+        fprintf(stderr, "machine %u: %s\n", index, err.text);
+    }
+    if (simulated)
+        simulated->ops->close(simulated);
+    fm_result_free(&result);
+}
+
+/* Each job takes every jobs-th machine in a process of its own and sends its figures back. */
+static bool start_job(const struct plan *plan, unsigned job, int *from)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return false;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct figures figures = {0};
+        for (unsigned i = job; i < plan->machines; i += plan->jobs)
+            survey_one(&figures, plan, plan->first + i);
+        const bool sent = write(ends[1], &figures, sizeof figures) == (ssize_t)sizeof figures;
+        _exit(sent ? 0 : 1);
+    }
+    close(ends[1]);
+    *from = ends[0];
+    return child > 0;
+}
+
+static bool survey_all(const struct plan *plan, struct figures *sum)
+{
+    int from[16];
+    bool good = true;
+    for (unsigned job = 0; job < plan->jobs; job++)
+        if (!start_job(plan, job, &from[job]))
+            return false;
+    for (unsigned job = 0; job < plan->jobs; job++) {
+        struct figures more;
+        good &= read(from[job], &more, sizeof more) == (ssize_t)sizeof more;
+        for (int row = 0; good && row < ROWS; row++) {
+            sum->right[row] += more.right[row];
+            sum->wrong[row] += more.wrong[row];
+            sum->open[row] += more.open[row];
+        }
+        sum->machines += more.machines;
+        sum->failed += more.failed;
+        close(from[job]);
+        wait(NULL);
+    }
+    return good;
+}
+
+static void print(const struct plan *plan, const struct figures *figures)
+{
+    printf("%u random machines, seed %llu, %s\n", figures->machines, (unsigned long long)plan->seed,
+           plan->noise ? "noise and scattered pages" : "no noise, contiguous pages");
+    printf("%-24s %6s %9s %7s %13s\n", "property", "cases", "right", "wrong", "undetermined");
+    for (int row = 0; row < ROWS; row++) {
+        const double all = fmax(1, figures->right[row] + figures->wrong[row] + figures->open[row]);
+        printf("%-24s %6.0f %8.1f%% %6.1f%% %12.1f%%\n", names[row], all,
+               100 * figures->right[row] / all, 100 * figures->wrong[row] / all,
+               100 * figures->open[row] / all);
+    }
+}
+
+/* Wrong in under 2%, with room for the luck of a small sample. */
+static bool within_bounds(const struct figures *figures)
+{
+    bool good = figures->failed == 0;
+    for (int row = 0; row < ROWS; row++) {
+        const double all = fmax(1, figures->right[row] + figures->wrong[row] + figures->open[row]);
+        good &= figures->wrong[row] / all <= 0.02 + 1.0 / all;
+        /* These abstain often, and are right where they do not. */
+        good &= row == INCLUSION || row == ADJACENT_LINE || row == STREAMING ||
+                figures->right[row] / all >= 0.9 - 1.0 / all;
+    }
+    return good;
+}
+
+static bool number(const char *text, uint64_t *value)
+{
+    return text && fm_parse_count(text, value);
+}
+
+int main(int argc, char **argv)
+{
+    struct plan plan = {
+        .machines = 300, .seed = 1, .jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
+    bool passes[2] = {true, true};
+    for (int i = 1; i < argc; i++) {
+        uint64_t value;
+        if (strcmp(argv[i], "--show") == 0)
+            plan.show = true;
+        else if (strcmp(argv[i], "--check") == 0)
+            plan.check = true;
+        else if (strcmp(argv[i], "--quiet-only") == 0)
+            passes[1] = false;
+        else if (strcmp(argv[i], "--noise-only") == 0)
+            passes[0] = false;
+        else if (strcmp(argv[i], "--machines") == 0 && number(argv[i + 1], &value) && ++i)
+            plan.machines = (unsigned)value;
+        else if (strcmp(argv[i], "--first") == 0 && number(argv[i + 1], &value) && ++i)
+            plan.first = (unsigned)value;
+        else if (strcmp(argv[i], "--seed") == 0 && number(argv[i + 1], &value) && ++i)
+            plan.seed = value;
+        else {
+            fprintf(stderr,
+                    "traffic: what is '%s'? [--machines N] [--first N] [--seed N] "
+                    "[--quiet-only|--noise-only] [--show] [--check]\n",
+                    argv[i]);
+            return 2;
+        }
+    }
+    plan.jobs = plan.jobs > 16 ? 16 : plan.jobs;
+    bool good = true;
+    for (int noise = 0; noise < 2; noise++) {
+        struct figures figures = {0};
+        if (!passes[noise])
+            continue;
+        plan.noise = noise;
+        if (!survey_all(&plan, &figures))
+            return 1;
+        print(&plan, &figures);
+        good &= !plan.check || within_bounds(&figures);
+    }
+    return good ? 0 : 1;
+}

@@ -1,0 +1,82 @@
+/* Sectors and prefetchers of small machines with noise and scattered pages, as surveys find them.
+ */
+#include "survey_lab.h"
+
+static struct fm_description machine_with(unsigned prefetch, uint32_t line, uint32_t inner,
+                                          uint32_t outer)
+{
+    struct fm_description machine =
+        lab_small(lab_cache(1, 8192, line, 4), lab_cache(2, 128 << 10, 64, 8));
+    machine.caches[0].sector = inner;
+    machine.caches[1].sector = outer;
+    machine.caches[1].index = FM_INDEX_PHYSICAL;
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.prefetch = prefetch;
+    machine.noise = (struct fm_noise_description){
+        .jitter = 0.01, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8};
+    return machine;
+}
+
+static void survey_fetches(const struct fm_description *machine, struct fm_result *result)
+{
+    struct fm_survey_options options = lab_options();
+    options.only = "prefetch";
+    lab_survey(machine, &options, result);
+}
+
+static void expect_truth(const struct fm_result *result, const char *property, bool truth)
+{
+    const struct fm_finding *finding = lab_finding(result, property);
+    if (finding->status != FM_MEASURED || finding->value.kind != FM_VALUE_BOOL)
+        fail_msg("%s is not decided: %s", property, finding->note);
+    if (finding->value.truth != truth)
+        fail_msg("%s is %s", property, truth ? "false" : "true");
+}
+
+static void test_sectors(void **state)
+{
+    (void)state;
+    static const uint32_t sectors[][2] = {{16, 256}};
+    for (size_t i = 0; i < sizeof sectors / sizeof *sectors; i++) {
+        const uint32_t inner = sectors[i][0], outer = sectors[i][1];
+        const struct fm_description machine = machine_with(0, 32, inner, outer);
+        struct fm_result result;
+        survey_fetches(&machine, &result);
+        lab_expect(&result, "l1d.sector", inner ? inner : 32, 0);
+        lab_expect(&result, "l2.sector", outer ? outer : 64, 0);
+        fm_result_free(&result);
+    }
+}
+
+static void test_prefetchers(void **state)
+{
+    (void)state;
+    static const unsigned kinds[] = {FM_PREFETCH_NEXT_LINE, FM_PREFETCH_ADJACENT_LINE,
+                                     FM_PREFETCH_STRIDE | FM_PREFETCH_REGION};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct fm_description machine = machine_with(kinds[i], 64, 0, 0);
+        struct fm_result result;
+        survey_fetches(&machine, &result);
+        expect_truth(&result, "prefetch.next_line", kinds[i] & FM_PREFETCH_NEXT_LINE);
+        /* With the next line always there, the line may look like two. */
+        if (!(kinds[i] & FM_PREFETCH_NEXT_LINE))
+            expect_truth(&result, "prefetch.adjacent_line", kinds[i] & FM_PREFETCH_ADJACENT_LINE);
+        expect_truth(&result, "prefetch.stride", kinds[i] & FM_PREFETCH_STRIDE);
+        expect_truth(&result, "prefetch.region", kinds[i] & FM_PREFETCH_REGION);
+        if (kinds[i] & FM_PREFETCH_STRIDE) {
+            lab_expect(&result, "prefetch.stride_ahead", 2, 0);
+            expect_truth(&result, "prefetch.crosses_page", false);
+        }
+        fm_result_free(&result);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sectors),
+        cmocka_unit_test(test_prefetchers),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

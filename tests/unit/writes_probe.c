@@ -1,0 +1,85 @@
+/* What stores do and what levels hold of each other on small machines with noise and scattered
+   pages, as surveys find it. */
+#include "survey_lab.h"
+
+struct kind {
+    bool allocate, through;
+    uint32_t streaming;
+    enum fm_inclusion inclusion;
+};
+
+static struct fm_description machine_of(const struct kind *kind)
+{
+    struct fm_description machine =
+        lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 128 << 10, 64, 8));
+    machine.caches[0].write_allocate = kind->allocate;
+    machine.caches[0].write_policy = kind->through ? FM_WRITE_THROUGH : FM_WRITE_BACK;
+    machine.caches[0].streaming_stores = kind->streaming;
+    machine.caches[1].inclusion = kind->inclusion;
+    machine.caches[1].index = FM_INDEX_PHYSICAL;
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.noise = (struct fm_noise_description){
+        .jitter = 0.01, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8};
+    return machine;
+}
+
+static void expect(const struct fm_result *result, const char *property, struct fm_value truth)
+{
+    const struct fm_finding *finding = lab_finding(result, property);
+    if (finding->status != FM_MEASURED)
+        fail_msg("%s is not measured: %s", property, finding->note);
+    if (!fm_value_equal(&finding->value, &truth))
+        fail_msg("%s is %d '%s'", property, finding->value.truth, finding->value.text);
+}
+
+static void test_stores_and_inclusion(void **state)
+{
+    (void)state;
+    static const struct kind kinds[] = {
+        {true, false, 3, FM_INCLUSION_NONE},
+        {false, true, 0, FM_INCLUSION_INCLUSIVE},
+        {true, true, 0, FM_INCLUSION_EXCLUSIVE},
+    };
+    static const char *const inclusions[] = {"none", "inclusive", "exclusive"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct fm_description machine = machine_of(&kinds[i]);
+        struct fm_survey_options options = lab_options();
+        struct fm_result result;
+        options.only = "streaming";
+        lab_survey(&machine, &options, &result);
+        expect(&result, "l1d.write_allocate", fm_bool(kinds[i].allocate));
+        expect(&result, "l1d.write_policy", fm_text(kinds[i].through ? "through" : "back"));
+        const struct fm_finding *streaming = lab_finding(&result, "l1d.streaming_stores");
+        if (kinds[i].streaming)
+            lab_expect(&result, "l1d.streaming_stores", kinds[i].streaming, 0);
+        else
+            assert_int_equal(streaming->status, kinds[i].allocate ? FM_ABSENT : FM_UNSUPPORTED);
+        expect(&result, "l2.inclusion", fm_text(inclusions[kinds[i].inclusion]));
+        fm_result_free(&result);
+    }
+}
+
+/* FIFO does not look at what is in use: nothing can be kept hot in it. */
+static void test_a_level_that_keeps_nothing_in_use(void **state)
+{
+    (void)state;
+    const struct kind kind = {true, false, 0, FM_INCLUSION_INCLUSIVE};
+    struct fm_description machine = machine_of(&kind);
+    machine.caches[0].replacement = FM_REPLACE_FIFO;
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.only = "inclusion";
+    lab_survey(&machine, &options, &result);
+    assert_int_equal(lab_finding(&result, "l2.inclusion")->status, FM_UNDETERMINED);
+    fm_result_free(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stores_and_inclusion),
+        cmocka_unit_test(test_a_level_that_keeps_nothing_in_use),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
