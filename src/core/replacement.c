@@ -19,6 +19,7 @@ static const unsigned hits[][2] = {{0, 0}, {1, 0}, {1, 1}, {2, 0}, {2, 1}};
 #define INSERTS 4u
 #define CHOICES 3u
 #define AGINGS  4u
+_Static_assert(HITS *INSERTS *CHOICES *AGINGS * 2 == FM_QLRU_MEMBERS, "all members");
 
 bool fm_qlru_is_whole(struct fm_qlru rule)
 {
@@ -63,8 +64,7 @@ char *fm_replacement_word(enum fm_replacement replacement, char word[FM_REPLACEM
 
 bool fm_replacement_parse(const char *word, enum fm_replacement *replacement)
 {
-    const unsigned members = HITS * INSERTS * CHOICES * AGINGS * 2;
-    for (unsigned i = 0; i < FM_REPLACE_QLRU + members; i++) {
+    for (unsigned i = 0; i < FM_REPLACE_QLRU + FM_QLRU_MEMBERS; i++) {
         char known[FM_REPLACEMENT_TEXT];
         *replacement = (enum fm_replacement)i;
         if (strcmp(word, fm_replacement_word(*replacement, known)) == 0)

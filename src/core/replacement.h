@@ -21,6 +21,8 @@ struct fm_qlru {
 };
 
 #define FM_REPLACEMENT_TEXT 32
+/* Numbers from FM_REPLACE_QLRU on that stand for a rule, whole or not. */
+#define FM_QLRU_MEMBERS 480u
 
 /* The word for a policy; returns `word`. */
 char *fm_replacement_word(enum fm_replacement replacement, char word[FM_REPLACEMENT_TEXT]);

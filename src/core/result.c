@@ -50,6 +50,13 @@ const char *fm_status_name(enum fm_status status)
     return names[status];
 }
 
+const char *fm_verdict_name(enum fm_verdict verdict)
+{
+    static const char *const names[] = {
+        [FM_AGREES] = "agrees", [FM_DIFFERS] = "differs", [FM_OPEN] = "open"};
+    return names[verdict];
+}
+
 void fm_result_init(struct fm_result *result)
 {
     *result = (struct fm_result){.complete = true};
@@ -62,6 +69,7 @@ void fm_result_free(struct fm_result *result)
     free(result->curves);
     free(result->findings);
     free(result->warnings);
+    free(result->entries);
     fm_result_init(result);
 }
 
@@ -156,6 +164,15 @@ void fm_result_warn(struct fm_result *result, const char *id, const char *remedy
     vsnprintf(warning->text, sizeof warning->text, format, args);
     snprintf(warning->remedy, sizeof warning->remedy, "%s", remedy);
     va_end(args);
+}
+
+bool fm_result_enter(struct fm_result *result, const struct fm_entry *entry)
+{
+    struct fm_entry *slot =
+        grow((void **)&result->entries, &result->entry_count, &result->entry_space, sizeof *slot);
+    if (slot)
+        *slot = *entry;
+    return slot != NULL;
 }
 
 void fm_environment_set(struct fm_environment *environment, const char *key, struct fm_value value)

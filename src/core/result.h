@@ -70,6 +70,24 @@ struct fm_warning {
     char remedy[256];
 };
 
+/* A line of the ledger: one property as it is claimed, as it was built and as a program gets it.
+   What is not known of it, or does not apply, has no value. */
+enum fm_verdict {
+    FM_AGREES,  /* what was found is what is claimed */
+    FM_DIFFERS, /* it is not; `why` says what may be behind it */
+    FM_OPEN     /* the claim could not be checked */
+};
+
+struct fm_entry {
+    char property[FM_PROPERTY_TEXT];
+    char unit[16];
+    enum fm_verdict verdict;
+    struct fm_value claimed, physical;
+    struct fm_value effective, low, high; /* low..high is where a repeat lands */
+    char claimed_by[32];
+    char why[256]; /* a sentence for people; empty where it agrees */
+};
+
 /* One thing known of the surroundings. */
 struct fm_fact {
     char key[32];
@@ -90,6 +108,8 @@ struct fm_result {
     size_t curve_count, curve_space;
     struct fm_warning *warnings;
     size_t warning_count, warning_space;
+    struct fm_entry *entries; /* of the ledger */
+    size_t entry_count, entry_space;
     double elapsed_s;
     bool complete;
 };
@@ -100,6 +120,7 @@ struct fm_value fm_text(const char *text);
 bool fm_value_equal(const struct fm_value *a, const struct fm_value *b);
 
 const char *fm_status_name(enum fm_status status);
+const char *fm_verdict_name(enum fm_verdict verdict);
 
 void fm_result_init(struct fm_result *result);
 void fm_result_free(struct fm_result *result);
@@ -118,6 +139,9 @@ bool fm_curve_add(struct fm_curve *curve, struct fm_point point);
 /* A second warning of the same id replaces the first. */
 void fm_result_warn(struct fm_result *result, const char *id, const char *remedy,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Appends a line to the ledger; false when memory is out. */
+bool fm_result_enter(struct fm_result *result, const struct fm_entry *entry);
 
 /* Sets a fact, replacing one of the same key. */
 void fm_environment_set(struct fm_environment *environment, const char *key, struct fm_value value);

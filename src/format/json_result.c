@@ -149,6 +149,22 @@ static void write_curve(struct fm_json *json, const struct fm_curve *curve)
     fm_json_end(json, '}');
 }
 
+static void write_entry(struct fm_json *json, const struct fm_entry *entry)
+{
+    fm_json_begin(json, NULL, '{', false);
+    fm_json_text(json, "property", entry->property);
+    fm_json_text(json, "unit", entry->unit);
+    fm_json_text(json, "verdict", fm_verdict_name(entry->verdict));
+    fm_json_value(json, "claimed", &entry->claimed);
+    fm_json_optional(json, "claimed_by", entry->claimed_by);
+    fm_json_value(json, "physical", &entry->physical);
+    fm_json_value(json, "effective", &entry->effective);
+    fm_json_value(json, "low", &entry->low);
+    fm_json_value(json, "high", &entry->high);
+    fm_json_optional(json, "why", entry->why);
+    fm_json_end(json, '}');
+}
+
 static void write_warning(struct fm_json *json, const struct fm_warning *warning)
 {
     fm_json_begin(json, NULL, '{', false);
@@ -178,6 +194,10 @@ static void write_result(struct fm_json *json, const struct fm_result *result, c
     fm_json_begin(json, "warnings", '[', false);
     for (size_t i = 0; i < result->warning_count; i++)
         write_warning(json, &result->warnings[i]);
+    fm_json_end(json, ']');
+    fm_json_begin(json, "ledger", '[', false);
+    for (size_t i = 0; i < result->entry_count; i++)
+        write_entry(json, &result->entries[i]);
     fm_json_end(json, ']');
     fm_json_number(json, "elapsed_s", result->elapsed_s);
     fm_json_bool(json, "complete", result->complete);

@@ -185,6 +185,35 @@ static bool read_warning(const struct fm_json_place *place, json_t *json, struct
     return true;
 }
 
+static bool get_verdict(const struct fm_json_place *place, json_t *object, enum fm_verdict *verdict)
+{
+    const char *text = json_string_value(json_object_get(object, "verdict"));
+    for (enum fm_verdict v = FM_AGREES; text && v <= FM_OPEN; v++)
+        if (strcmp(text, fm_verdict_name(v)) == 0) {
+            *verdict = v;
+            return true;
+        }
+    return fm_json_fail(place, "verdict", "is none of agrees, differs, open; use one of them");
+}
+
+static bool read_entry(const struct fm_json_place *place, json_t *json, struct fm_result *out)
+{
+    struct fm_entry entry = {.verdict = FM_OPEN};
+    if (!fm_json_get_text(place, json, "property", entry.property, sizeof entry.property) ||
+        !fm_json_get_text(place, json, "unit", entry.unit, sizeof entry.unit) ||
+        !get_verdict(place, json, &entry.verdict) ||
+        !get_value(place, json, "claimed", &entry.claimed) ||
+        !fm_json_get_text(place, json, "claimed_by", entry.claimed_by, sizeof entry.claimed_by) ||
+        !get_value(place, json, "physical", &entry.physical) ||
+        !get_value(place, json, "effective", &entry.effective) ||
+        !get_value(place, json, "low", &entry.low) ||
+        !get_value(place, json, "high", &entry.high) ||
+        !fm_json_get_text(place, json, "why", entry.why, sizeof entry.why))
+        return false;
+    return fm_result_enter(out, &entry) ||
+           fm_fail(place->err, FM_ERR_NO_MEMORY, "%s: not enough memory", place->name);
+}
+
 typedef bool read_item(const struct fm_json_place *place, json_t *json, struct fm_result *out);
 
 static bool read_each(const struct fm_json_place *place, json_t *object, const char *key,
@@ -231,6 +260,9 @@ static bool read_result(const struct fm_json_place *place, json_t *json, struct 
            read_each(place, json, "findings", read_finding, out) &&
            read_each(place, json, "curves", read_curve, out) &&
            read_each(place, json, "warnings", read_warning, out) &&
+           /* Results of earlier versions have none. */
+           (!json_object_get(json, "ledger") ||
+            read_each(place, json, "ledger", read_entry, out)) &&
            fm_json_get_number(place, json, "elapsed_s", &out->elapsed_s) &&
            fm_json_get_bool(place, json, "complete", &out->complete);
 }

@@ -76,6 +76,8 @@ static uint64_t run_length(const struct fm_lab *lab, size_t count, const struct 
     const double least = ceil(shortest_ns / fastest);
     if ((double)references < least)
         references = (uint64_t)least;
+    if (references < care->least)
+        references = care->least;
     /* Whole laps where they are short, so that each part of the order weighs the same. */
     if (count < longest / 4)
         references = (references + count - 1) / count * count;
@@ -152,8 +154,8 @@ bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_c
     const unsigned most = MOST_READINGS / MOST_BATCHES;
     const unsigned repeats = care->repeats < most ? care->repeats : most;
     add_phases(lab, string, care);
-    const bool equal_runs =
-        string->phases[string->phase_count - 1].references >= string->orders[0].count;
+    const bool equal_runs = !care->lots && string->phases[string->phase_count - 1].references >=
+                                               string->orders[0].count;
     struct readings readings = {.least_disturbed = INFINITY};
     bool good = true;
     for (unsigned batch = 0; batch < MOST_BATCHES && good; batch++) {

@@ -94,8 +94,10 @@ uint64_t fm_lab_seed(struct fm_lab *lab);
 struct fm_care {
     unsigned repeats;    /* timed runs at least; one alone is not asked to be confirmed */
     uint64_t references; /* the longest timed run; 0: the default */
+    uint64_t least;      /* the shortest, where laps are shorter and luck must even out */
     unsigned laps;       /* unmetered laps first; 0: the default for its length */
     unsigned steps;      /* of the clock a timed run spans at least; 0: the default */
+    bool lots;           /* runs may differ by luck, as where a policy draws lots */
     bool grow;           /* prime with growing parts instead of laps */
 };
 

@@ -73,6 +73,15 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     return true;
 }
 
+/* Under heavy interference what was taken out for the TLB may be more than was there. */
+static const char disturbed[] = "readings contradict each other: other work disturbed them";
+
+static bool is_possible(const struct fm_known *known, size_t index)
+{
+    const struct fm_known_level *level = &known->levels[index];
+    return level->height_ns > (index ? level[-1].height_ns : 0);
+}
+
 static void report(struct fm_lab *lab, size_t index)
 {
     const struct fm_known *known = &lab->known;
@@ -82,6 +91,8 @@ static void report(struct fm_lab *lab, size_t index)
         return;
     if (index + 1 == known->count && !known->memory_seen) {
         fm_undetermined(ns, "latency still rises at the largest footprint measured");
+    } else if (!is_possible(known, index)) {
+        fm_undetermined(ns, disturbed);
     } else {
         fm_measured(ns, level->height_ns, level->height_low, level->height_high,
                     0.9 * level->certainty + 0.09, "swept", "curve:cache-only");
@@ -109,6 +120,8 @@ static void report_miss(struct fm_lab *lab, size_t index)
         return;
     if (index + 2 == known->count && !known->memory_seen)
         fm_undetermined(miss, "latency still rises at the largest footprint measured");
+    else if (!is_possible(known, index) || !is_possible(known, index + 1))
+        fm_undetermined(miss, disturbed);
     else
         fm_measured(miss, next->height_ns - here->height_ns, next->height_low - here->height_high,
                     next->height_high - here->height_low, 0.9 * next->certainty + 0.09, "swept",

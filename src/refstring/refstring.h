@@ -119,6 +119,42 @@ struct fm_listed_plan {
 bool fm_listed_string(struct fm_string *string, const struct fm_listed_plan *plan,
                       struct fm_error *err);
 
+/* The lap string: a short sequence of blocks in several cache sets at once. To each set it is one
+   and the same lap, begun elsewhere and with other blocks in the place of each other, and the
+   references to different sets are mixed: so no page shows an order that a prefetcher could learn.
+   Sets lie at least two lines apart, and no three of them at equal steps.
+
+   Its companion visits the same pages in the same order, but so few lines of them that all hit:
+   what the string takes longer are the misses of its blocks, and nothing of a TLB. */
+struct fm_lap_plan {
+    const uint16_t *block; /* of each reference of the lap */
+    unsigned length;
+    unsigned blocks; /* all of which are below this */
+    unsigned sets;   /* wanted; fewer where fewer fit */
+    size_t line;
+    size_t stride; /* bytes from a block to the next of the same set */
+    size_t page;
+    bool companion;
+    uint64_t seed;
+};
+bool fm_lap_string(struct fm_string *string, const struct fm_lap_plan *plan, struct fm_error *err);
+
+/* The same over pages, for a TLB: each block is a page, of which one unit is touched. The companion
+   touches units that lie just so in a cache, in the same order, but side by side on a few pages. */
+struct fm_page_lap_plan {
+    const uint16_t *block;
+    unsigned length;
+    unsigned blocks;
+    unsigned sets; /* of the TLB that run it at once; some at the most */
+    size_t stride; /* pages from a block to the next of the same set */
+    size_t page;
+    size_t unit; /* bytes; a block may come up as often as it has words */
+    bool companion;
+    uint64_t seed;
+};
+bool fm_page_lap_string(struct fm_string *string, const struct fm_page_lap_plan *plan,
+                        struct fm_error *err);
+
 /* Calibrator's string: spots one stride apart, from the last to the first. */
 struct fm_spot_plan {
     size_t count;

@@ -28,6 +28,11 @@ bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_
    look has the notes in its sentences, and here the warnings alone. */
 void fm_report_notes(FILE *out, const struct fm_result *result, const struct fm_look *look);
 
+/* What is not as it is claimed, with what may be behind it; then what could not be checked, and
+   what is. Nothing where nobody claims anything. */
+bool fm_report_ledger(FILE *out, const struct fm_result *result, const struct fm_look *look,
+                      struct fm_error *err);
+
 /* A sentence for every finding: what it means, how sure it is, by what method, and any note. */
 void fm_report_sentences(FILE *out, const struct fm_result *result, const struct fm_look *look);
 

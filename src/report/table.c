@@ -216,7 +216,8 @@ bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_
 
     if (look->verbose)
         fm_report_sentences(out, result, look);
-    if (!look->terse)
-        fm_report_notes(out, result, look);
-    return true;
+    if (look->terse)
+        return true;
+    fm_report_notes(out, result, look);
+    return fm_report_ledger(out, result, look, err);
 }

@@ -21,7 +21,9 @@ static const struct fm_probe *const probes[] = {
     &fm_probe_latency,
     &fm_probe_capacity,
     &fm_probe_ways,
+    &fm_probe_replacement,
     &fm_probe_tlb,
+    &fm_probe_tlb_replacement,
     &fm_probe_walk_cost,
     &fm_probe_counters,
     &fm_probe_fetch,
@@ -204,9 +206,10 @@ bool fm_survey(struct fm_machine *machine, const struct fm_claims *claims,
     const bool good = choose(&machine->info, options, chosen, err) && run_probes(lab, chosen, err);
     if (good) {
         warn(lab);
+        machine->ops->observe(machine, &result->environment);
         if (claims)
             fm_ledger_claims(result, claims);
-        machine->ops->observe(machine, &result->environment);
+        fm_ledger_write(result, lab->known.scattered);
         result->elapsed_s = machine->ops->elapsed(machine);
     }
     free(lab);

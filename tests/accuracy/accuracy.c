@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/lap.h"
 #include "core/units.h"
 #include "machine/simulated/simulated.h"
 #include "random_machine.h"
@@ -16,6 +17,7 @@ enum property {
     L1_CAPACITY,
     L1_LINE,
     L1_WAYS,
+    L1_REPLACEMENT,
     CAPACITY,
     LINE,
     LATENCY,
@@ -35,6 +37,7 @@ static const char *const names[PROPERTIES] = {
     [L1_CAPACITY] = "l1d.capacity",
     [L1_LINE] = "l1d.line",
     [L1_WAYS] = "l1d.ways",
+    [L1_REPLACEMENT] = "l1d.replacement",
     [CAPACITY] = "outer capacity",
     [LINE] = "outer line",
     [LATENCY] = "latency_cycles",
@@ -108,6 +111,69 @@ static void judge(struct figures *figures, const struct plan *plan, unsigned ind
     if (finding->low.kind == FM_VALUE_NUMBER) {
         tally->intervals++;
         tally->inside += finding->low.number <= truth && truth <= finding->high.number;
+    }
+}
+
+/* Whether there is a lap in which the two policies surely differ. */
+static bool separable(enum fm_replacement a, enum fm_replacement b, unsigned ways, unsigned visits)
+{
+    struct fm_rng rng;
+    fm_rng_seed(&rng, 1);
+    for (int i = 0; i < 200; i++) {
+        struct fm_lap lap;
+        fm_lap_draw(&lap, ways, visits, &rng);
+        const struct fm_lap_misses x = fm_lap_predict(&lap, a, ways, 16, 1);
+        const struct fm_lap_misses y = fm_lap_predict(&lap, b, ways, 16, 2);
+        if (x.low > y.high + 1 || y.low > x.high + 1)
+            return true;
+    }
+    return false;
+}
+
+/* A list is right where it holds the truth and nothing that could have been told from it. Only
+   empty ways tell r2 from r0, which laps do not have. */
+static bool right_list(const struct fm_finding *finding, const struct fm_cache_description *cache)
+{
+    bool held = false;
+    for (size_t i = 0; i < finding->candidate_count; i++) {
+        enum fm_replacement policy;
+        if (!fm_replacement_parse(finding->candidates[i].text, &policy))
+            return false;
+        if (policy == cache->replacement)
+            held = true;
+        else if (separable(policy, cache->replacement, cache->ways, cache->line / FM_WORD))
+            return false;
+    }
+    /* A long list is cut; what is left out is of the family. */
+    return held || (finding->candidate_count == FM_LIST && cache->replacement >= FM_REPLACE_QLRU);
+}
+
+static void judge_replacement(struct figures *figures, const struct plan *plan, unsigned index,
+                              const struct fm_cache_description *cache,
+                              const struct fm_result *result)
+{
+    struct tally *tally = &figures->of[L1_REPLACEMENT];
+    const struct fm_finding *finding = fm_result_find(result, "l1d.replacement");
+    char truth[FM_REPLACEMENT_TEXT];
+    fm_replacement_word(cache->replacement, truth);
+    if (!finding) {
+        tally->undetermined++;
+    } else if (cache->ways == 1 && finding->status == FM_ABSENT) {
+        tally->right++;
+    } else if (finding->status == FM_MEASURED) {
+        const bool right = strcmp(finding->value.text, truth) == 0;
+        tally->right += right;
+        tally->wrong += !right;
+        if (!right && plan->show)
+            fprintf(stderr, "machine %u: l1d.replacement is %s, truth %s\n", index,
+                    finding->value.text, truth);
+    } else if (finding->candidate_count && right_list(finding, cache)) {
+        tally->right++;
+    } else {
+        tally->undetermined++;
+        if (plan->show)
+            fprintf(stderr, "machine %u: l1d.replacement undetermined, truth %s: %s\n", index,
+                    truth, finding->note);
     }
 }
 
@@ -198,8 +264,7 @@ static void judge_caches(struct figures *figures, const struct plan *plan, unsig
 
 static void print_machine(unsigned index, const struct fm_description *machine)
 {
-    static const char *const policies[] = {"lru",  "tree-plru", "bit-plru",
-                                           "fifo", "random",    "srrip"};
+    char policy[FM_REPLACEMENT_TEXT];
     static const char *const indices[] = {"virtual", "physical", "hashed"};
     static const char *const inclusions[] = {"none", "inclusive", "exclusive"};
     fprintf(stderr, "machine %u: page %llu, memory %g, walk %g\n", index,
@@ -208,7 +273,8 @@ static void print_machine(unsigned index, const struct fm_description *machine)
         const struct fm_cache_description *c = &machine->caches[i];
         fprintf(stderr, "  %s %llu line %u ways %u latency %g %s %s %s\n", c->name,
                 (unsigned long long)c->capacity, c->line, c->ways, c->latency,
-                policies[c->replacement], indices[c->index], inclusions[c->inclusion]);
+                fm_replacement_word(c->replacement, policy), indices[c->index],
+                inclusions[c->inclusion]);
     }
     for (size_t i = 0; i < machine->tlb_count; i++)
         fprintf(stderr, "  %s %u entries %u ways latency %g\n", machine->tlbs[i].name,
@@ -233,6 +299,8 @@ static void survey_one(struct figures *figures, const struct plan *plan, unsigne
             judge_caches(figures, plan, index, &machine, &result);
         if (!plan->only || strstr(plan->only, "ways"))
             judge_structure(figures, plan, index, &machine, &result);
+        if (!plan->only || strstr(plan->only, "replacement"))
+            judge_replacement(figures, plan, index, &machine.caches[0], &result);
         if (!plan->only || strstr(plan->only, "tlb"))
             judge_tlbs(figures, plan, index, &machine, &result);
     } else {

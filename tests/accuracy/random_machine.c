@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/replacement.h"
 #include "core/rng.h"
 
 static uint64_t pick(struct fm_rng *rng, const unsigned *from, size_t count)
@@ -34,6 +35,23 @@ static enum fm_replacement any_policy(struct fm_rng *rng, uint32_t ways)
     default:
         return FM_REPLACE_LRU;
     }
+}
+
+/* Any policy at all. The draw is one of its own, so that machines are otherwise as they were. */
+static enum fm_replacement any_of_all(uint64_t seed, unsigned index, uint32_t ways)
+{
+    static const char *const members[] = {"qlru-h11-m1-r1-u2",     "qlru-h21-m2-r1-u3",
+                                          "qlru-h00-m1-r1-u2-umo", "qlru-h11-m1-r0-u0",
+                                          "qlru-h00-m1-r0-u1",     "qlru-h21-m2-r0-u0-umo"};
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_mix64(fm_mix64(seed) ^ index));
+    enum fm_replacement policy = (enum fm_replacement)fm_rng_below(&rng, FM_REPLACE_QLRU);
+    /* No first level thrashes by design; there is no telling its ways. */
+    if (policy == FM_REPLACE_BRRIP)
+        fm_replacement_parse(members[fm_rng_below(&rng, sizeof members / sizeof *members)],
+                             &policy);
+    const bool power_of_two = (ways & (ways - 1)) == 0;
+    return policy == FM_REPLACE_TREE_PLRU && !power_of_two ? FM_REPLACE_LRU : policy;
 }
 
 /* A cache of about that capacity: sets are a power of two, or three or five times one. */
@@ -106,6 +124,7 @@ void fm_random_machine(uint64_t seed, unsigned index, bool noise, struct fm_desc
         if (line < 128 && fm_rng_below(&rng, 4) == 0)
             line *= 2;
     }
+    machine->caches[0].replacement = any_of_all(seed, index, machine->caches[0].ways);
     machine->memory_latency = ceil(latency * between(&rng, 1.2, 3));
     add_tlbs(&rng, machine);
     if (noise) {

@@ -8,7 +8,7 @@ run survey --machine "$data/good/small.yaml" --seed 1 -o measured.json
 ok "a result to export" [ "$code" = 0 -a -s measured.json ]
 jq 'def add(p; v): .findings += [.findings[0] | .property = p | .unit = "" | .value = v | .low = v |
         .high = v];
-    .findings |= map(select(.property | test("^l2.(physical|ways|replacement)|^l1i|^l1d.(replacement|write_)") | not)) |
+    .findings |= map(select(.property | test("^l2.(physical|ways|replacement)|^l1d.(replacement|write|shared)|^l1i") | not)) |
     add("l2.physical_capacity"; 65536) | add("l2.ways"; 4) | add("l1d.replacement"; "lru") |
     add("l1d.write_allocate"; true) | add("l1d.write_policy"; "back") | add("l1d.shared_by"; 2) |
     add("l1i.capacity"; 8192) | add("l1i.line"; 32) | add("l1i.ways"; "full") |

@@ -56,6 +56,16 @@ static void build(struct fm_result *r)
     c->steps[0] = (struct fm_step){65536, 1.54, "l1d"};
     c->step_count = 1;
     fm_result_warn(r, "noisy", "stop other programs", "spread is %d%%\nacross runs", 40);
+    struct fm_entry entry = {.property = "l2.capacity",
+                             .unit = "B",
+                             .verdict = FM_DIFFERS,
+                             .claimed = fm_number(1 << 20),
+                             .claimed_by = "sysfs",
+                             .effective = fm_number(632832),
+                             .low = fm_number(575488),
+                             .high = fm_number(696320),
+                             .why = "the OS claims 1 MiB; \"a walk\" gets less"};
+    fm_result_enter(r, &entry);
     r->elapsed_s = 7.1;
     r->complete = false;
 }
@@ -90,6 +100,11 @@ static void written_and_read_back(void **state)
     assert_string_equal(back.findings[1].candidates[1].text, "tree-plru");
     assert_memory_equal(back.curves[0].points, r.curves[0].points, 2 * sizeof(struct fm_point));
     assert_string_equal(back.warnings[0].text, "spread is 40%\nacross runs");
+    assert_int_equal(back.entry_count, 1);
+    assert_int_equal(back.entries[0].verdict, FM_DIFFERS);
+    assert_true(back.entries[0].low.number == 575488);
+    assert_int_equal(back.entries[0].physical.kind, FM_VALUE_NONE);
+    assert_string_equal(back.entries[0].why, r.entries[0].why);
     assert_false(back.complete);
     fm_result_free(&back);
     free(text);

@@ -259,12 +259,11 @@ static void test_the_whole_family(void **state)
     struct fm_rng rng;
     fm_rng_seed(&rng, 5);
     unsigned members = 0;
-    for (unsigned code = FM_REPLACE_QLRU;; code++) {
+    for (unsigned code = FM_REPLACE_QLRU; code < FM_REPLACE_QLRU + FM_QLRU_MEMBERS; code++) {
         char word[FM_REPLACEMENT_TEXT];
         enum fm_replacement member = (enum fm_replacement)code, again;
         const struct fm_qlru rule = fm_qlru_of(member);
-        if (code > FM_REPLACE_QLRU && fm_replacement_of_qlru(rule) != member)
-            break; /* beyond the last they begin anew */
+        assert_int_equal(fm_replacement_of_qlru(rule), member);
         assert_int_equal(fm_replacement_parse(fm_replacement_word(member, word), &again),
                          fm_qlru_is_whole(rule));
         if (!fm_qlru_is_whole(rule))

@@ -1,0 +1,29 @@
+/* Which replacement policy a structure has: laps are timed until one suspect is left, or several
+ * that no lap tells apart, or none. Whoever asks says how a lap is run. */
+#ifndef FM_PROBE_CONTEST_H
+#define FM_PROBE_CONTEST_H
+
+#include "analysis/suspects.h"
+#include "probe/lab.h"
+
+/* What the misses of a lap took in all, and what the whole lap took with and without them. */
+struct fm_lap_reading {
+    double misses_ns, lap_ns;
+};
+
+struct fm_contest {
+    const char *property; /* "l1d.replacement" */
+    const char *curve;    /* under which the laps are kept */
+    unsigned ways;
+    unsigned visits; /* of one block in a lap, at the most */
+    double hit_ns;
+    double cost_ns; /* of a miss, roughly */
+    bool (*time)(struct fm_lab *lab, void *data, const struct fm_lap *lap,
+                 struct fm_lap_reading *reading, struct fm_error *err);
+    void *data;
+};
+
+/* Fills the finding. */
+bool fm_contest(struct fm_lab *lab, const struct fm_contest *contest, struct fm_error *err);
+
+#endif
