@@ -35,6 +35,7 @@ enum fm_prefetch {
 
 #define FM_DESCRIBED_CACHES 12
 #define FM_DESCRIBED_TLBS   8
+#define FM_DESCRIBED_BTBS   3
 #define FM_PAGE_SIZES       4
 #define FM_NAME_TEXT        24
 #define FM_PARTS_MOST       64 /* separately filled parts of a line */
@@ -73,6 +74,24 @@ struct fm_tlb_description {
     uint32_t pages_per_entry; /* neighbouring pages that share one; 0 is 1 */
 };
 
+/* One level of the branch target buffer: where jumps were seen to lead. */
+struct fm_btb_description {
+    uint32_t entries;
+    uint32_t ways;    /* resolved: "full", as when it is left out, is entries */
+    uint32_t block;   /* bytes: a set is (address of the jump / block) modulo sets */
+    double miss_cost; /* cycles that a jump takes more when it is not here, but in the next level;
+                         of the last level: when it is in none */
+};
+
+/* Decoded instructions; none where entries are 0. */
+struct fm_op_cache_description {
+    uint32_t entries;
+    uint32_t ways;
+    uint32_t window; /* bytes of code that an entry holds at the most */
+    uint32_t ops;    /* operations of a window that an entry holds; further ones take more */
+    double latency;  /* cycles of a fetch that it serves */
+};
+
 struct fm_noise_description {
     double jitter;
     double spike_probability;
@@ -98,6 +117,9 @@ struct fm_description {
     size_t cache_count;
     struct fm_tlb_description tlbs[FM_DESCRIBED_TLBS];
     size_t tlb_count;
+    struct fm_btb_description btbs[FM_DESCRIBED_BTBS]; /* from the core outwards */
+    size_t btb_count;
+    struct fm_op_cache_description op_cache;
     double walk_latency;
     double cold_walk_latency; /* its table not in cache; 0: the same */
     struct fm_growth_description growth;

@@ -17,18 +17,27 @@
 #define FM_STRING_ORDERS 4
 #define FM_STRING_LABEL  160
 
-enum fm_op { FM_OP_LOAD, FM_OP_STORE, FM_OP_FLUSH };
+enum fm_op { FM_OP_LOAD, FM_OP_STORE, FM_OP_FLUSH, FM_OP_JUMP };
 
-/* One cyclic order over distinct words of the arena. */
+/* A code slot: so many operations of FM_FILLER bytes each that do nothing, then a jump, which has
+   FM_WORD bytes of room. The first slot of an order counts the laps: it has no filler and takes
+   FM_TURN bytes. */
+#define FM_FILLER 4u
+#define FM_TURN   16u
+
+/* One cyclic order over distinct words of the arena. Walked by jumps, each word begins a code slot
+   whose jump leads to the slot of the next; slots must not overlap. */
 struct fm_order {
     uint32_t *word; /* offset in the arena, in words of FM_WORD bytes */
     size_t count;
+    unsigned filler; /* of each slot: operations before the jump; of data: 0 */
 };
 
 /* A phase walks an order, or the first `window` words of it, `references` references long; it
    wraps around as often as that takes. A chained phase follows pointers, so that each load waits
-   for the one before; only a phase over a whole order can be chained. A metered phase is timed,
-   and when a machine repeats it, each repeat goes on where the one before stopped. */
+   for the one before; only a phase over a whole order can be chained. Jumps go whole laps over a
+   whole order. A metered phase is timed, and when a machine repeats it, each repeat goes on where
+   the one before stopped. A string with jumps stores to nothing: its pages are code then. */
 struct fm_phase {
     enum fm_op op;
     unsigned order;

@@ -296,6 +296,23 @@ static bool check_tlb_level(struct fm_yaml *yaml, const struct fm_description *d
     return true;
 }
 
+/* The branch target buffer and the op cache. */
+static bool check_front(struct fm_yaml *yaml, struct fm_description *d)
+{
+    struct fm_op_cache_description *ops = &d->op_cache;
+    for (size_t i = 0; i < d->btb_count; i++) {
+        if (!check_ways(yaml, "btb", i, d->btbs[i].entries, "entries", &d->btbs[i].ways))
+            return false;
+        if (i && d->btbs[i].entries <= d->btbs[i - 1].entries)
+            return fm_yaml_fail(yaml, "btb", i, "entries",
+                                "%u is not above the %u of the level before; use more",
+                                d->btbs[i].entries, d->btbs[i - 1].entries);
+    }
+    return ops->entries == 0 ||
+           (check_ways(yaml, "op_cache", FM_YAML_NO_INDEX, ops->entries, "entries", &ops->ways) &&
+            check_power(yaml, "op_cache", FM_YAML_NO_INDEX, "window", ops->window));
+}
+
 bool fm_description_check(struct fm_yaml *yaml, struct fm_description *description)
 {
     if (!check_power(yaml, NULL, FM_YAML_NO_INDEX, "page_size", description->page_size) ||
@@ -316,5 +333,5 @@ bool fm_description_check(struct fm_yaml *yaml, struct fm_description *descripti
         if (!check_tlb(yaml, i, &description->tlbs[i], description->page_size) ||
             !check_tlb_level(yaml, description, i))
             return false;
-    return true;
+    return check_front(yaml, description);
 }

@@ -102,6 +102,22 @@ static const struct fm_field growth_fields[] = {
     {"to", FM_FIELD_SIZE, true, TOP(growth.to), .low = 1024, .high = 0x1p30},
     {.key = NULL},
 };
+#define BTB(member) MEMBER(struct fm_btb_description, member)
+static const struct fm_field btb_fields[] = {
+    {"entries", FM_FIELD_COUNT, true, BTB(entries), .low = 1, .high = 0x1p20},
+    {"ways", FM_FIELD_WAYS, BTB(ways), .low = 1, .high = 0x1p20},
+    {"block", FM_FIELD_SIZE, BTB(block), .low = 1, .high = 4096},
+    {"miss_cost", FM_FIELD_NUMBER, true, BTB(miss_cost), ADDED},
+    {.key = NULL},
+};
+static const struct fm_field op_cache_fields[] = {
+    {"entries", FM_FIELD_COUNT, true, TOP(op_cache.entries), .low = 1, .high = 0x1p20},
+    {"ways", FM_FIELD_WAYS, TOP(op_cache.ways), .low = 1, .high = 0x1p20},
+    {"window", FM_FIELD_SIZE, TOP(op_cache.window), .low = FM_WORD, .high = 4096},
+    {"ops", FM_FIELD_COUNT, TOP(op_cache.ops), .low = 1, .high = 1024},
+    {"latency", FM_FIELD_NUMBER, true, TOP(op_cache.latency), ADDED},
+    {.key = NULL},
+};
 static const struct fm_field machine_fields[] = {
     {"name", FM_FIELD_TEXT, true, TOP(name)},
     {"source", FM_FIELD_TEXT, TOP(source)},
@@ -119,8 +135,9 @@ static const struct fm_field machine_fields[] = {
     {"noise", FM_FIELD_MAP, .fields = noise_fields},
     {"add_latency", FM_FIELD_NUMBER, TOP(add_latency), .low = 1e-3, .high = 1000},
     {"page_growth", FM_FIELD_MAP, .fields = growth_fields},
-    {"btb", FM_FIELD_ANY, LATER},
-    {"op_cache", FM_FIELD_ANY, LATER},
+    {"btb", FM_FIELD_SOME, ARRAY(struct fm_description, btbs, btb_count, FM_DESCRIBED_BTBS),
+     .fields = btb_fields},
+    {"op_cache", FM_FIELD_MAP, .fields = op_cache_fields},
     {"cores", FM_FIELD_ANY, LATER},
     {"neighbours", FM_FIELD_ANY, LATER},
     {.key = NULL},
@@ -135,6 +152,10 @@ bool fm_description_parse(const char *text, size_t length, const char *name,
     struct fm_description description = {.page_size = 4096, .add_latency = 1};
     for (size_t i = 0; i < FM_DESCRIBED_CACHES; i++)
         description.caches[i].write_allocate = true;
+    for (size_t i = 0; i < FM_DESCRIBED_BTBS; i++)
+        description.btbs[i] = (struct fm_btb_description){.ways = FM_WAYS_FULL, .block = 8};
+    description.op_cache =
+        (struct fm_op_cache_description){.ways = FM_WAYS_FULL, .window = 32, .ops = 6};
     const bool ok = fm_yaml_read(yaml, machine_fields, &description) &&
                     fm_description_check(yaml, &description);
     fm_yaml_close(yaml);

@@ -195,12 +195,13 @@ bool fm_yaml_fail(struct fm_yaml *yaml, const char *list, size_t index, const ch
 {
     char path[FM_YAML_PATH];
     const yaml_node_t *map = yaml_document_get_root_node(&yaml->document);
-    if (list && index != FM_YAML_NO_INDEX) {
-        const yaml_node_t *items = fm_yaml_value(yaml, map, list);
+    const yaml_node_t *items = list ? fm_yaml_value(yaml, map, list) : NULL;
+    /* One mapping may stand in place of a list of them. */
+    if (items && index != FM_YAML_NO_INDEX && items->type == YAML_SEQUENCE_NODE) {
         map = yaml_document_get_node(&yaml->document, items->data.sequence.items.start[index]);
         snprintf(path, sizeof path, "%s[%zu].%s", list, index, key);
-    } else if (list) {
-        map = fm_yaml_value(yaml, map, list);
+    } else if (items) {
+        map = items;
         snprintf(path, sizeof path, "%s.%s", list, key);
     } else {
         snprintf(path, sizeof path, "%s", key);

@@ -23,6 +23,7 @@ enum fm_field_kind {
     FM_FIELD_SIZES,  /* a list of sizes; their number goes to count_offset */
     FM_FIELD_MAP,    /* another table of fields */
     FM_FIELD_MAPS,   /* a list of such; their number goes to count_offset */
+    FM_FIELD_SOME,   /* the same, and one alone needs no list */
     FM_FIELD_POLICY, /* a word of core/replacement.h; its enum is stored */
     FM_FIELD_ANY     /* kept for later: known, neither checked nor stored */
 };

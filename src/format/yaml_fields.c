@@ -23,6 +23,7 @@ static const char *remedy(const struct fm_field *field, char *buffer, size_t spa
         [FM_FIELD_SIZES] = "a list of sizes such as [4KiB, 2MiB]",
         [FM_FIELD_MAP] = "a mapping such as { key: value }",
         [FM_FIELD_MAPS] = "a list of mappings such as - { key: value }",
+        [FM_FIELD_SOME] = "a mapping such as { key: value }, or a list of these",
     };
     if (field->kind == FM_FIELD_POLICY) {
         snprintf(buffer, space, "one of: %s", fm_replacement_words);
@@ -188,8 +189,8 @@ static bool read_list(struct fm_yaml *yaml, const yaml_node_t *node, const char 
         char *slot = (char *)out + field->offset + i * width;
         const struct fm_field size = {
             .kind = FM_FIELD_SIZE, .size = width, .low = field->low, .high = field->high};
-        if (field->kind == FM_FIELD_MAPS ? !read_map(yaml, item, item_path, field->fields, slot)
-                                         : !read_scalar(yaml, item, item_path, &size, slot))
+        if (field->kind != FM_FIELD_SIZES ? !read_map(yaml, item, item_path, field->fields, slot)
+                                          : !read_scalar(yaml, item, item_path, &size, slot))
             return false;
     }
     memcpy((char *)out + field->count_offset, &count, sizeof count);
@@ -204,6 +205,13 @@ static bool read_value(struct fm_yaml *yaml, const yaml_node_t *node, const char
         return true;
     case FM_FIELD_MAP:
         return read_map(yaml, node, path, field->fields, (char *)out + field->offset);
+    case FM_FIELD_SOME:
+        if (node->type == YAML_MAPPING_NODE) {
+            const size_t one = 1;
+            memcpy((char *)out + field->count_offset, &one, sizeof one);
+            return read_map(yaml, node, path, field->fields, (char *)out + field->offset);
+        }
+        /* fall through */
     case FM_FIELD_WORDS:
     case FM_FIELD_SIZES:
     case FM_FIELD_MAPS:

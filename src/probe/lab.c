@@ -99,6 +99,8 @@ static void add_phases(struct fm_lab *lab, struct fm_string *string, const struc
     else
         fm_string_prime(string, care->laps ? care->laps : laps_to_settle(count));
     fm_string_time(string, run_length(lab, count, care));
+    if (care->jumps)
+        fm_string_jump(string);
 }
 
 /* Readings of one string, least first, those that were disturbed left out unless all were. */

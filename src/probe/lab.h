@@ -99,6 +99,7 @@ struct fm_care {
     unsigned steps;      /* of the clock a timed run spans at least; 0: the default */
     bool lots;           /* runs may differ by luck, as where a policy draws lots */
     bool grow;           /* prime with growing parts instead of laps */
+    bool jumps;          /* the order is one of code slots, and jumps walk it */
 };
 
 /* Adds the phases to an order and times it: nanoseconds per reference, the minimum over repeats,

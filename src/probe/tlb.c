@@ -7,6 +7,7 @@
 
 #include "core/units.h"
 #include "probe/probe.h"
+#include "probe/unified.h"
 
 /* What two good surveys of one machine differ by. */
 #define LEAST_WIDTH 0.03
@@ -15,7 +16,8 @@ static struct fm_finding *tlb_finding(struct fm_lab *lab, const struct fm_tlbs *
                                       const char *attribute, const char *unit)
 {
     char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "dtlb%zu%s.%s", index + 1, tlbs->qualifier, attribute);
+    snprintf(property, sizeof property, "%s%zu%s.%s", tlbs->name, index + 1, tlbs->qualifier,
+             attribute);
     return fm_result_finding(lab->result, property, unit);
 }
 
@@ -67,9 +69,9 @@ static void warn_of_pieces(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_
     if (tlb->ways && tlb->piece < tlbs->list.mapped)
         fm_result_warn(lab->result, "page-pieces",
                        "in a virtual machine, have the host back it with huge pages",
-                       "an entry of dtlb%zu maps %s of a page of %s: these pages are larger than "
+                       "an entry of %s%zu maps %s of a page of %s: these pages are larger than "
                        "what backs them, or than what the TLB can hold",
-                       index + 1, fm_format_size(tlb->piece, piece),
+                       tlbs->name, index + 1, fm_format_size(tlb->piece, piece),
                        fm_format_size(tlbs->list.mapped, page));
 }
 
@@ -104,7 +106,7 @@ static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
         step->x = tlb->ways ? (double)tlb->entries * (double)tlb->piece / (double)tlbs->page
                             : tlb->step.held;
         step->y = tlb->step.cost;
-        snprintf(step->label, sizeof step->label, "dtlb%zu", i + 1);
+        snprintf(step->label, sizeof step->label, "%s%zu", tlbs->name, i + 1);
     }
 }
 
@@ -128,24 +130,43 @@ struct pages {
     const char *qualifier; /* marks one that is not the base page */
     double ripen;          /* visits after which they have grown; 0: they do not */
     size_t grown;          /* what is found that an entry maps of the grown ones; 0: not found */
+    bool code;             /* jumps go there, not loads */
 };
+
+/* Whether a level of code is surely one of its own: what is not known of that of data leaves it
+   open. */
+static bool is_alone(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "dtlb%zu.entries", index + 1);
+    const struct fm_finding *data = fm_result_find(lab->result, property);
+    if (!data || data->status == FM_MEASURED)
+        return true;
+    report_open(lab, tlbs, index, "entries", "",
+                "it may be that of data, which is not determined either");
+    return false;
+}
 
 /* The TLBs that hold pages of one size. */
 static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_error *err)
 {
     const char *qualifier = pages->qualifier;
-    struct fm_tlbs tlbs = {.page = pages->size};
+    struct fm_tlbs tlbs = {.name = pages->code ? "itlb" : "dtlb", .page = pages->size};
     if (!fm_page_list_open(&tlbs.list, FM_TLB_PAGES, pages->size, err))
         return false;
     tlbs.list.mapped = pages->mapped;
     tlbs.list.ripen = pages->ripen;
+    tlbs.list.code = pages->code;
     snprintf(tlbs.qualifier, sizeof tlbs.qualifier, "%s", qualifier);
-    snprintf(tlbs.curve, sizeof tlbs.curve, "tlb%s", qualifier);
+    snprintf(tlbs.curve, sizeof tlbs.curve, "%stlb%s", pages->code ? "i" : "", qualifier);
     snprintf(tlbs.evidence, sizeof tlbs.evidence, "curve:%s", tlbs.curve);
     bool good = fm_read_tlb_curve(lab, &tlbs, err);
     for (size_t i = 0; i < tlbs.count && good;) {
-        bool is_one;
-        good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
+        bool is_one, shared = false;
+        good = !pages->code || fm_find_unified_tlb(lab, i, &shared, err);
+        if (good && i > 0 && pages->code && (shared || !is_alone(lab, &tlbs, i)))
+            break;
+        good = good && fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
                fm_measure_tlb(lab, &tlbs, i, &is_one, err);
         if (!good || !is_one)
             continue;
@@ -156,7 +177,7 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     }
     pages->grown = tlbs.count && tlbs.known[0].ways ? tlbs.known[0].piece : 0;
     const bool grown = pages->ripen > 0 && pages->grown != pages->mapped;
-    if (good && !*qualifier && !grown) {
+    if (good && !*qualifier && !grown && !pages->code) {
         fm_compare_with_walk(lab, &tlbs);
         keep_walk(lab, &tlbs);
     }
@@ -192,7 +213,7 @@ static bool try_page_size(struct fm_lab *lab, size_t page, struct fm_error *err)
     if (fm_lab_limit(lab) / 2 < page)
         fm_fail(&refusal, FM_ERR_UNSUPPORTED, "two such pages are more memory than may be touched");
     else if (lab->machine->ops->place(lab->machine, 2 * page, page, &refusal))
-        return survey_page_size(lab, &(struct pages){page, page, qualifier, 0, 0}, err);
+        return survey_page_size(lab, &(struct pages){page, page, qualifier, 0, 0, false}, err);
     if (refusal.code != FM_ERR_UNSUPPORTED && refusal.code != FM_ERR_NO_MEMORY) {
         *err = refusal;
         return false;
@@ -231,7 +252,7 @@ static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err
 {
     const size_t base = lab->machine->info.page_size;
     char from[FM_SIZE_TEXT], to[FM_SIZE_TEXT];
-    struct pages pages = {base, base, "", visits, 0};
+    struct pages pages = {base, base, "", visits, 0, false};
     for (size_t units = 1; units <= MOST_UNITS && !pages.grown; units *= UNIT_GROWTH) {
         pages.size = units * base;
         if (!survey_page_size(lab, &pages, err))
@@ -258,7 +279,7 @@ static bool survey_base(struct fm_lab *lab, struct fm_error *err)
     if (visits > 0)
         return survey_grown(lab, visits, err);
     report_pages(lab, false);
-    return survey_page_size(lab, &(struct pages){page, page, "", 0, 0}, err);
+    return survey_page_size(lab, &(struct pages){page, page, "", 0, 0, false}, err);
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
@@ -271,6 +292,12 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     for (size_t i = 0; i < others && good; i++)
         good = try_page_size(lab, info->page_sizes[i], err);
     return good;
+}
+
+bool fm_survey_code_tlbs(struct fm_lab *lab, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    return survey_page_size(lab, &(struct pages){page, page, "", 0, 0, true}, err);
 }
 
 static const char *const properties[] = {

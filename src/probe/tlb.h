@@ -1,4 +1,4 @@
-/* Data TLBs as far as they are known. */
+/* TLBs as far as they are known, of data or of code. */
 #ifndef FM_PROBE_TLB_H
 #define FM_PROBE_TLB_H
 
@@ -22,6 +22,7 @@ struct fm_known_tlb {
 #define FM_TLB_PAGES 8192
 
 struct fm_tlbs {
+    const char *name; /* "dtlb", or "itlb": the list is then one of code */
     size_t page;
     char qualifier[FM_SIZE_TEXT + 1]; /* "", or "@2MiB" */
     char curve[FM_SIZE_TEXT + 8], evidence[FM_SIZE_TEXT + 16];
@@ -30,6 +31,10 @@ struct fm_tlbs {
     size_t count;
     double far; /* pages at the end of the curve */
 };
+
+/* Surveys the TLBs of code on the base page. A level behind the first that holds data as well is
+   told as that of data. */
+bool fm_survey_code_tlbs(struct fm_lab *lab, struct fm_error *err);
 
 /* Draws the curve and reads it into levels. */
 bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err);

@@ -246,6 +246,7 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
                                             : 2 * search.need;
     bool good = search.offsets || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for offsets");
     good = good && fm_page_list_open(&search.list, FM_TLB_PAGES, page, err);
+    search.list.code = tlbs->list.code;
     search.list.mapped = tlbs->list.mapped;
     search.list.ripen = tlbs->list.ripen;
     good = good && place(lab, &search, err) && find(lab, &search, tlb, err);

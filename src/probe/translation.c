@@ -42,11 +42,14 @@ static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, uns
                                       .lines = list->lines,
                                       .burst = burst,
                                       .seed = lab->placement_seed};
+    struct fm_care how = *care;
     struct fm_string string;
     if (!fm_page_string(&string, &plan, err))
         return false;
-    fm_string_flush(&string);
-    return fm_lab_time(lab, &string, care, ns, err);
+    how.jumps = list->code;
+    if (!list->code)
+        fm_string_flush(&string);
+    return fm_lab_time(lab, &string, &how, ns, err);
 }
 
 /* Visits all pages of an arena, of the size they are mapped in, until they have grown. */

@@ -11,6 +11,7 @@ struct fm_page_list {
     size_t page;    /* bytes of one */
     size_t mapped;  /* bytes of what the arena is made of; pages may be pieces of that */
     unsigned lines; /* touched in each; the fewest there can be unless more are asked for */
+    bool code;      /* jumps go there, not loads */
     double ripen;   /* visits after which pages have grown, to be made on each fresh placement */
 };
 

@@ -10,6 +10,8 @@ bool fm_string_begin(struct fm_string *string, size_t bytes, size_t count, struc
 
 /* One order more, of `count` words to fill; the string must be freed also after a failure. */
 bool fm_string_add_order(struct fm_string *string, size_t count, struct fm_error *err);
+/* Leaves out what the first slot of an order of code, which counts the laps, reaches into. */
+void fm_order_clear_first(struct fm_order *order);
 
 /* A fraction in [0, 1) for each index: multiples of the golden ratio fall evenly into any number
    of classes, also along any stride of indices. So a choice made by it loads all cache sets alike

@@ -163,6 +163,46 @@ struct fm_spot_plan {
 bool fm_spot_string(struct fm_string *string, const struct fm_spot_plan *plan,
                     struct fm_error *err);
 
+/* Lines of code, two slots in each, walked by jumps. Each element is a line or a pair of lines of
+   one page. Every slot is jumped to once a lap in either form, and a page is visited as often; but
+   one by one a visit goes to a slot in each line of its element, and to their other slots half a
+   lap later, in bursts to both slots of one line, and to the other line half a lap later. So a
+   branch predictor and a TLB see no difference, while a cache is asked for each line once a lap
+   instead of twice. The second slot of a line comes first: a cache that fetches the next line along
+   with each miss brings nothing that is wanted. */
+#define FM_NO_LINE UINT32_MAX
+struct fm_lines_plan {
+    const uint32_t *one, *other; /* first words of the lines of each element; other: FM_NO_LINE */
+    size_t count;
+    size_t apart;    /* bytes between the slots of a line */
+    unsigned filler; /* operations before each jump */
+    bool bursts;
+    uint64_t seed;
+};
+bool fm_lines_string(struct fm_string *string, const struct fm_lines_plan *plan,
+                     struct fm_error *err);
+
+/* Jumps that stand close: blocks of FM_DENSE_BLOCK bytes, so many bytes from one jump to the next.
+   Block after block, page after page, in shuffled order; all jumps of a block at one visit. The
+   string with twice the spacing visits the same blocks in the same order by half the jumps. */
+#define FM_DENSE_BLOCK 64u
+struct fm_dense_plan {
+    size_t blocks;
+    size_t spacing; /* FM_WORD to FM_DENSE_BLOCK, a power of two */
+    size_t page;
+    uint64_t seed;
+};
+bool fm_dense_string(struct fm_string *string, const struct fm_dense_plan *plan,
+                     struct fm_error *err);
+
+/* Makes of a string of data and one of code, whose order it takes over, one string that asks what
+   running the code leaves of the data: loads over the data, `laps` laps of the code, and then,
+   timed, a lap of loads. The two must not overlap, and neither has phases yet. */
+void fm_string_after(struct fm_string *data, struct fm_string *code, unsigned laps);
+
+/* Makes jumps of all phases, rounded up to whole laps. Flushes stay. */
+void fm_string_jump(struct fm_string *string);
+
 /* Appends an unmetered walk of `laps` laps over the whole order. */
 void fm_string_prime(struct fm_string *string, unsigned laps);
 

@@ -31,6 +31,15 @@ bool fm_string_add_order(struct fm_string *string, size_t count, struct fm_error
     return true;
 }
 
+void fm_order_clear_first(struct fm_order *order)
+{
+    size_t kept = 1;
+    for (size_t i = 1; i < order->count; i++)
+        if (order->word[i] - order->word[0] >= FM_TURN / FM_WORD)
+            order->word[kept++] = order->word[i];
+    order->count = kept;
+}
+
 double fm_golden(uint64_t index)
 {
     return (double)((index * 0x9e3779b97f4a7c15u) >> 11) * 0x1.0p-53;
@@ -86,6 +95,35 @@ void fm_string_flush(struct fm_string *string)
 {
     fm_string_add_phase(
         string, (struct fm_phase){.op = FM_OP_FLUSH, .references = string->orders[0].count});
+}
+
+void fm_string_after(struct fm_string *data, struct fm_string *code, unsigned laps)
+{
+    const size_t length = strlen(data->label);
+    snprintf(data->label + length, sizeof data->label - length, " after %u laps of %s", laps,
+             code->label);
+    data->bytes = data->bytes > code->bytes ? data->bytes : code->bytes;
+    data->orders[1] = code->orders[0];
+    data->order_count = 2;
+    *code = (struct fm_string){0};
+    fm_string_prime(data, 3);
+    fm_string_add_phase(data, (struct fm_phase){.op = FM_OP_JUMP,
+                                                .order = 1,
+                                                .references = laps * data->orders[1].count});
+    fm_string_time(data, data->orders[0].count);
+}
+
+void fm_string_jump(struct fm_string *string)
+{
+    for (size_t i = 0; i < string->phase_count; i++) {
+        struct fm_phase *phase = &string->phases[i];
+        const size_t count = string->orders[phase->order].count;
+        if (phase->op != FM_OP_LOAD)
+            continue;
+        phase->op = FM_OP_JUMP;
+        phase->chained = false;
+        phase->references = (phase->references + count - 1) / count * count;
+    }
 }
 
 void fm_string_time(struct fm_string *string, uint64_t references)

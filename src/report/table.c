@@ -7,7 +7,7 @@
 #include "report/values.h"
 
 #define MOST_ROWS    (FM_CACHE_LEVELS * 4)
-#define MOST_COLUMNS 8
+#define MOST_COLUMNS 9
 
 /* A column shows one side of one attribute. An optional one is left out when it would be empty. */
 struct column {
@@ -20,6 +20,7 @@ struct column {
 /* One table: the structures that make its rows, and what is shown of each. */
 struct layout {
     const char *prefix;    /* of the structures' names, before the number of the level */
+    const char *also;      /* NULL, or another */
     const char *existence; /* the attribute that is absent, or cannot be asked for, where
                               the structure is or cannot */
     const char *last;      /* NULL, or the property whose structure makes the last row */
@@ -54,13 +55,18 @@ static void add_name(struct rows *rows, const char *name)
         strcpy(rows->name[rows->count++], name);
 }
 
+static bool is_numbered(const char *structure, const char *prefix)
+{
+    const size_t length = prefix ? strlen(prefix) : 0;
+    return prefix && strncmp(structure, prefix, length) == 0 &&
+           isdigit((unsigned char)structure[length]);
+}
+
 static bool makes_row(const struct fm_result *result, const struct layout *layout,
                       const char *structure)
 {
-    const size_t length = strlen(layout->prefix);
     const struct fm_finding *existence = find(result, structure, layout->existence);
-    return strncmp(structure, layout->prefix, length) == 0 &&
-           isdigit((unsigned char)structure[length]) &&
+    return (is_numbered(structure, layout->prefix) || is_numbered(structure, layout->also)) &&
            !(existence && (existence->status == FM_ABSENT || existence->status == FM_UNSUPPORTED));
 }
 
@@ -74,7 +80,8 @@ static void collect_rows(const struct fm_result *result, const struct layout *la
         if (makes_row(result, layout, name))
             add_name(rows, name);
     }
-    if (layout->last && fm_result_find(result, layout->last)) {
+    const struct fm_finding *last = layout->last ? fm_result_find(result, layout->last) : NULL;
+    if (last && last->status != FM_UNSUPPORTED) {
         structure_of(layout->last, name);
         add_name(rows, name);
     }
@@ -105,11 +112,13 @@ static const struct layout caches = {
                 {"WAYS", "ways", fm_cell_finding, false},
                 {"LATENCY", "latency", fm_cell_finding, false},
                 {"CYCLES", "latency_cycles", fm_cell_finding, false},
-                {"MISS", "miss_latency", added_cell, true}},
+                {"MISS", "miss_latency", added_cell, true},
+                {"UNIFIED", "unified", fm_cell_finding, true}},
 };
 
 static const struct layout tlbs = {
     .prefix = "dtlb",
+    .also = "itlb",
     .existence = "entries",
     .last = "walk.cost_cold",
     .columns = {{"ENTRIES", "entries", fm_cell_finding, false},
@@ -117,7 +126,17 @@ static const struct layout tlbs = {
                 {"WAYS", "ways", fm_cell_finding, false},
                 {"MISS", "miss_cost", added_cell, false, "cost_cold"},
                 {"CYCLES", "miss_cost_cycles", fm_cell_finding, false, "cost_cold_cycles"},
-                {"PAGE", "page_size", fm_cell_finding, false}},
+                {"PAGE", "page_size", fm_cell_finding, false},
+                {"UNIFIED", "unified", fm_cell_finding, true}},
+};
+
+static const struct layout targets = {
+    .prefix = "btb",
+    .existence = "entries",
+    .last = "btb.entries",
+    .columns = {{"ENTRIES", "entries", fm_cell_finding, false},
+                {"RANGE", "entries", fm_cell_range, true},
+                {"MISS", "miss_cost", added_cell, false}},
 };
 
 static bool is_shown(const struct fm_result *result, const struct rows *rows,
@@ -211,7 +230,8 @@ bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_
 {
     bool drawn = false;
     print_heading(out, result, look);
-    if (!draw_table(out, result, &caches, &drawn) || !draw_table(out, result, &tlbs, &drawn))
+    if (!draw_table(out, result, &caches, &drawn) || !draw_table(out, result, &tlbs, &drawn) ||
+        !draw_table(out, result, &targets, &drawn))
         return fm_fail(err, FM_ERR_NO_MEMORY, "table: not enough memory to draw it");
 
     if (look->verbose)

@@ -92,9 +92,10 @@ char *fm_cell_structure(const char *property, char cell[FM_CELL])
     char name[FM_CELL];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(property, "."), property);
     fm_show(name, false, cell, FM_CELL);
-    /* What is numbered is an abbreviation; the rest are words. */
+    /* What is numbered, or cannot be spoken, is an abbreviation; the rest are words. */
     const size_t stem = strcspn(cell, "0123456789@");
-    const size_t capitals = isdigit((unsigned char)cell[stem]) ? stem : 1;
+    const bool spoken = cell[strcspn(cell, "aeiou")] && !isdigit((unsigned char)cell[stem]);
+    const size_t capitals = spoken ? 1 : stem;
     for (size_t i = 0; i < capitals && cell[i]; i++)
         cell[i] = (char)toupper((unsigned char)cell[i]);
     return cell;

@@ -178,7 +178,8 @@ static void machine_file_is_claimed(void **state)
     expect_number(&claims, "l2.line", 64);
     expect_number(&claims, "memory.latency_cycles", 200);
     expect_number(&claims, "page.size", 8192);
-    assert_null(fm_claims_find(&claims, "l1i.capacity"));
+    expect_number(&claims, "l1i.capacity", 16384);
+    assert_null(fm_claims_find(&claims, "l1i.latency"));
     assert_string_equal(fm_claims_find(&claims, "l2.line")->source, "machine file");
 }
 

@@ -212,6 +212,15 @@ static const struct {
     {"cores: 4", "page_growth: { misses: 10, to: 4KiB }", "m.yaml:27: page_growth: pages grow to"},
     {"cores: 4", "page_growth: { misses: 10, to: 12KiB }", "m.yaml:27: page_growth: pages grow to"},
     {"cores: 4", "page_growth: { to: 64KiB }", "m.yaml:27: page_growth"},
+    {"cores: 4", "btb: { entries: 10, ways: 4, miss_cost: 3 }",
+     "m.yaml:27: btb.ways: 4 does not divide the 10 entries; use 2 or 5"},
+    {"cores: 4", "btb: [{ entries: 8, miss_cost: 3 }, { entries: 8, miss_cost: 9 }]",
+     "m.yaml:27: btb[1].entries: 8 is not above the 8 of the level before"},
+    {"cores: 4", "btb: { entries: 8 }", "m.yaml:27: btb: the key 'miss_cost' is missing"},
+    {"cores: 4", "btb: 4096", "m.yaml:27: btb: '4096' is wrong here; write a mapping such as"},
+    {"cores: 4", "op_cache: { entries: 64, latency: 1, window: 48 }",
+     "m.yaml:27: op_cache.window: 48 is no power of two; use 32 or 64"},
+    {"cores: 4", "op_cache: { entries: 64, latency: 1, colour: 2 }", "m.yaml:27: op_cache"},
     {"[4KiB, 2MiB]", "[]", "m.yaml:18: tlbs[0].page_sizes: has 0 entries"},
     {"[4KiB, 2MiB]", "[1K, 2K, 4K, 8K, 16K]",
      "m.yaml:18: tlbs[0].page_sizes: has 5 entries; write 1 to 4"},
@@ -240,6 +249,34 @@ static char *edit(const char *from, const char *to)
     assert_non_null(text);
     sprintf(text, "%.*s%s%s", (int)(place - nehalem), nehalem, to, place + strlen(from));
     return text;
+}
+
+/* One level of targets needs no list, several do; ways are full unless they are told. */
+static void what_stands_before_the_instruction_cache(void **state)
+{
+    (void)state;
+    struct fm_description d;
+    struct fm_error err = {0};
+    char *text = edit("cores: 4", "btb: { entries: 512, ways: 4, miss_cost: 9 }\n"
+                                  "op_cache: { entries: 256, latency: 0.5 }");
+    assert_true(parse(text, &d, &err));
+    free(text);
+    assert_int_equal(d.btb_count, 1);
+    assert_int_equal(d.btbs[0].entries, 512);
+    assert_int_equal(d.btbs[0].ways, 4);
+    assert_true(d.btbs[0].miss_cost == 9 && d.btbs[0].block == 8);
+    assert_int_equal(d.op_cache.ways, 256);
+    assert_int_equal(d.op_cache.window, 32);
+    assert_int_equal(d.op_cache.ops, 6);
+    assert_true(d.op_cache.latency == 0.5);
+    text = edit("cores: 4", "btb:\n  - { entries: 16, miss_cost: 1 }\n"
+                            "  - { entries: 64, block: 32, miss_cost: 9 }");
+    assert_true(parse(text, &d, &err));
+    free(text);
+    assert_int_equal(d.btb_count, 2);
+    assert_int_equal(d.btbs[0].ways, 16);
+    assert_int_equal(d.btbs[1].block, 32);
+    assert_int_equal(d.op_cache.entries, 0);
 }
 
 static void mistakes_are_named_with_line_and_remedy(void **state)
@@ -320,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_arrives),
         cmocka_unit_test(little_is_enough),
+        cmocka_unit_test(what_stands_before_the_instruction_cache),
         cmocka_unit_test(mistakes_are_named_with_line_and_remedy),
         cmocka_unit_test(odd_files),
         cmocka_unit_test(nesting_is_cheap),

@@ -246,7 +246,7 @@ static void phases_keep_the_chain(void **state)
     struct fm_string string = string_of(word, 3 * LINES);
     for (size_t i = 0; i < LINES; i++)
         backwards[i] = word[LINES - 1 - i];
-    string.orders[1] = (struct fm_order){backwards, LINES};
+    string.orders[1] = (struct fm_order){.word = backwards, .count = LINES};
     string.order_count = 2;
     const struct fm_phase metered = string.phases[1];
     const struct fm_phase before[] = {

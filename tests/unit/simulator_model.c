@@ -219,7 +219,8 @@ static void test_random_machines(void **state)
         struct fm_error err;
         fm_rng_seed(&rng, seed);
         draw_machine(&rng, &machine);
-        assert_true(fm_walker_open(&walker, &machine, seed, &err));
+        if (!fm_walker_open(&walker, &machine, seed, &err))
+            fail_msg("%s", err.text);
         naive_open(&naive, &machine);
         for (unsigned i = 0; i < naive.cache_count; i++)
             naive.caches[i].rng = walker.hierarchy.caches[i].tags.rng;

@@ -2,6 +2,7 @@
 #ifndef FM_MACHINE_NATIVE_ARENA_H
 #define FM_MACHINE_NATIVE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/error.h"
@@ -10,7 +11,8 @@ struct fm_arena {
     char *base; /* NULL: no arena */
     size_t bytes;
     size_t page_size;
-    void *reserved; /* the address range it was cut from, with a guard on both sides */
+    size_t executable; /* bytes from the base on that are, and are not writable */
+    void *reserved;    /* the address range it was cut from, with a guard on both sides */
     size_t reserved_bytes;
 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/units.h"
+#include "machine/native/code.h"
 #include "machine/native/computer.h"
 #include "machine/native/loops.h"
 
@@ -38,6 +39,36 @@ static bool bad(struct fm_error *err, const struct fm_string *string, const char
     return fm_fail(err, FM_ERR_INTERNAL, "reference string %s: %s", string->label, why);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Code that is not all there must not be run: slots that lie over each other, or beyond the span.
+ */
+static bool check_jumps(const struct fm_string *string, const struct fm_phase *phase)
+{
+    const struct fm_order *order = &string->orders[phase->order];
+    uint32_t *sorted = malloc(order->count * sizeof *sorted);
+    if (!sorted || phase->window || phase->references % order->count) {
+        free(sorted);
+        return false;
+    }
+    memcpy(sorted, order->word, order->count * sizeof *sorted);
+    qsort(sorted, order->count, sizeof *sorted, ascending);
+    bool good = true;
+    for (size_t i = 0; i < order->count; i++) {
+        const size_t from = (size_t)sorted[i] * FM_WORD;
+        const size_t next = i + 1 < order->count ? (size_t)sorted[i + 1] * FM_WORD : string->bytes;
+        const size_t taken =
+            sorted[i] == order->word[0] ? FM_TURN : order->filler * FM_FILLER + FM_WORD;
+        good &= from + taken <= next;
+    }
+    free(sorted);
+    return good;
+}
+
 static bool check_phase(const struct fm_string *string, size_t i, struct fm_error *err)
 {
     const struct fm_phase *phase = &string->phases[i];
@@ -49,6 +80,8 @@ static bool check_phase(const struct fm_string *string, size_t i, struct fm_erro
         return bad(err, string, "a window is larger than its order");
     if (phase->chained && (phase->op != FM_OP_LOAD || phase->window))
         return bad(err, string, "only loads over a whole order can be chained");
+    if (phase->op == FM_OP_JUMP && !check_jumps(string, phase))
+        return bad(err, string, "jumps go whole laps over slots that do not overlap");
     return true;
 }
 
@@ -82,6 +115,9 @@ static bool check(const struct work *work, struct fm_error *err)
     for (size_t i = 0; i < string->phase_count; i++)
         if (!check_phase(string, i, err))
             return false;
+    for (size_t i = 0; i < string->phase_count && fm_string_has_jumps(string); i++)
+        if (string->phases[i].op == FM_OP_STORE)
+            return bad(err, string, "a string with jumps stores to nothing");
     return true;
 }
 
@@ -110,8 +146,12 @@ static bool put_values_aside(struct work *work, struct fm_error *err)
 static bool prepare(struct work *work, struct fm_error *err)
 {
     const struct fm_walk metered = walk_of(work, metered_phase(work->string));
+    if (!fm_code_open(&work->computer->arena, err))
+        return false;
     if (metered_phase(work->string)->chained)
         fm_walk_link(&metered);
+    if (fm_string_has_jumps(work->string))
+        return fm_code_write(&work->computer->arena, work->string, fm_emitter_here(), err);
     return put_values_aside(work, err);
 }
 
@@ -128,6 +168,9 @@ static uint64_t walk_phase(const struct work *work, const struct fm_phase *phase
         return 0;
     case FM_OP_FLUSH:
         fm_walk_flush(walk, phase->references);
+        return 0;
+    case FM_OP_JUMP:
+        fm_code_run(&work->computer->arena, &work->string->orders[phase->order], phase->references);
         return 0;
     }
     return 0;

@@ -1,14 +1,16 @@
 #include "machine/simulated/hierarchy.h"
 
-/* The data cache of a level, NULL if there is none; *twice if there are several. */
+/* The cache of a level that is not for the other side alone, NULL if there is none; *twice if there
+   are several. */
 static const struct fm_cache_description *described(const struct fm_description *description,
-                                                    unsigned level, bool *twice)
+                                                    unsigned level, enum fm_holds other,
+                                                    bool *twice)
 {
     const struct fm_cache_description *found = NULL;
     *twice = false;
     for (size_t i = 0; i < description->cache_count; i++) {
         const struct fm_cache_description *cache = &description->caches[i];
-        if (cache->level != level || cache->holds == FM_HOLDS_INSTRUCTIONS)
+        if (cache->level != level || cache->holds == other)
             continue;
         *twice = found != NULL;
         found = cache;
@@ -100,8 +102,40 @@ static void tie(struct fm_hierarchy *hierarchy, uint64_t page)
             cache->index = FM_INDEX_PHYSICAL;
         named |= cache->index == FM_INDEX_VIRTUAL;
     }
+    for (unsigned i = 0; i < hierarchy->code_count; i++)
+        named |= hierarchy->code[i].index == FM_INDEX_VIRTUAL;
     for (unsigned i = 0; i < hierarchy->count; i++)
         hierarchy->caches[i].named = named;
+    for (unsigned i = 0; i < hierarchy->code_count; i++)
+        hierarchy->code[i].named = true;
+}
+
+/* The caches of code alone; a level without one ends them. */
+static bool open_code(struct fm_hierarchy *hierarchy, const struct fm_description *description,
+                      uint64_t seed, struct fm_error *err)
+{
+    const struct fm_cache_description *inner = NULL;
+    for (unsigned level = 1; level <= FM_CACHE_LEVELS; level++) {
+        bool twice;
+        const struct fm_cache_description *cache =
+            described(description, level, FM_HOLDS_DATA, &twice);
+        /* One for both beside one for code alone serves data. */
+        for (size_t i = 0; twice && i < description->cache_count; i++)
+            if (description->caches[i].level == level &&
+                description->caches[i].holds == FM_HOLDS_INSTRUCTIONS)
+                cache = &description->caches[i];
+        hierarchy->runs_code |= cache && level == 1;
+        if (!cache || cache->holds == FM_HOLDS_BOTH)
+            return true;
+        struct fm_cache_description whole = *cache;
+        whole.sector = 0; /* code comes in whole lines */
+        if (!possible(&whole, inner, description->page_size, err) ||
+            !fm_cache_open(&hierarchy->code[level - 1], &whole, fm_mix64(~seed + level), err))
+            return false;
+        inner = cache;
+        hierarchy->code_count = level;
+    }
+    return true;
 }
 
 bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_description *description,
@@ -111,7 +145,8 @@ bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_descripti
     const struct fm_cache_description *inner = NULL;
     for (unsigned level = 1; level <= FM_CACHE_LEVELS; level++) {
         bool twice;
-        const struct fm_cache_description *cache = described(description, level, &twice);
+        const struct fm_cache_description *cache =
+            described(description, level, FM_HOLDS_INSTRUCTIONS, &twice);
         if (twice)
             return fm_fail(err, FM_ERR_USAGE, "two data caches at level %u", level);
         if (!cache)
@@ -124,6 +159,8 @@ bool fm_hierarchy_open(struct fm_hierarchy *hierarchy, const struct fm_descripti
     }
     if (hierarchy->count == 0)
         return fm_fail(err, FM_ERR_USAGE, "no data cache at level 1");
+    if (!open_code(hierarchy, description, seed, err))
+        return false;
     tie(hierarchy, smallest_page(description));
     return true;
 }
@@ -132,6 +169,8 @@ void fm_hierarchy_close(struct fm_hierarchy *hierarchy)
 {
     for (unsigned i = 0; i < hierarchy->count; i++)
         fm_cache_close(&hierarchy->caches[i]);
+    for (unsigned i = 0; i < hierarchy->code_count; i++)
+        fm_cache_close(&hierarchy->code[i]);
 }
 
 /* The first write-back level from `level` on that holds the line keeps the data; else memory. */
@@ -171,6 +210,17 @@ static void write_back(struct fm_hierarchy *hierarchy, unsigned level, struct fm
     write_from(hierarchy, level, at);
 }
 
+/* Takes what a line covers out of a cache of code. */
+static void drop_code(struct fm_cache *cache, struct fm_address line, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += (uint64_t)1 << cache->shift) {
+        const struct fm_address part = {line.virtual + at, line.physical + at};
+        const size_t slot = fm_cache_find(cache, part);
+        if (slot != FM_NO_SLOT)
+            fm_tags_drop(&cache->tags, slot);
+    }
+}
+
 /* Takes what the line at `level` covers out of every level inside; whether any of it was dirty. */
 static bool expel(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address line)
 {
@@ -190,6 +240,8 @@ static bool expel(struct fm_hierarchy *hierarchy, unsigned level, struct fm_addr
             fm_tags_drop(&cache->tags, slot);
         }
     }
+    for (unsigned i = 0; i < hierarchy->code_count && level >= hierarchy->code_count; i++)
+        drop_code(&hierarchy->code[i], line, bytes);
     return dirty;
 }
 
@@ -374,6 +426,8 @@ void fm_hierarchy_flush(struct fm_hierarchy *hierarchy, struct fm_address at)
         if (slot != FM_NO_SLOT)
             lose(hierarchy, i, slot);
     }
+    for (unsigned i = 0; i < hierarchy->code_count; i++)
+        drop_code(&hierarchy->code[i], at, 1);
 }
 
 void fm_hierarchy_pollute(struct fm_hierarchy *hierarchy, struct fm_rng *rng)
@@ -384,4 +438,78 @@ void fm_hierarchy_pollute(struct fm_hierarchy *hierarchy, struct fm_rng *rng)
         if (tags->tag[slot] != FM_EMPTY)
             lose(hierarchy, i, slot);
     }
+    for (unsigned i = 0; i < hierarchy->code_count && hierarchy->has_code; i++) {
+        struct fm_tags *tags = &hierarchy->code[i].tags;
+        const size_t slot = fm_tags_draw(tags, rng);
+        if (tags->tag[slot] != FM_EMPTY)
+            fm_tags_drop(tags, slot);
+    }
+}
+
+/* Puts a line into a cache of code, and sees to the line that was there. */
+static void insert_code(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
+{
+    struct fm_cache *cache = &hierarchy->code[level];
+    uint32_t old;
+    const size_t slot =
+        fm_tags_replace(&cache->tags, fm_cache_set(cache, at), fm_cache_tag(cache, at), &old);
+    const struct fm_address victim = fm_cache_line(cache, slot, old);
+    fm_cache_name(cache, slot, at);
+    if (old == FM_EMPTY)
+        return;
+    for (unsigned i = 0; i < level && cache->inclusive; i++)
+        drop_code(&hierarchy->code[i], victim, (uint64_t)1 << cache->shift);
+    const unsigned next = level + 1;
+    if (next == hierarchy->code_count && next < hierarchy->count &&
+        hierarchy->caches[next].exclusive)
+        take_in(hierarchy, next, victim, false);
+}
+
+/* Code comes from the shared levels, of which an exclusive one gives the line away. */
+static unsigned fetch_shared(struct fm_hierarchy *hierarchy, struct fm_address at)
+{
+    const unsigned first = hierarchy->code_count;
+    uint32_t sets[FM_CACHE_LEVELS];
+    for (unsigned level = first; level < hierarchy->count; level++)
+        sets[level] = fm_cache_set(&hierarchy->caches[level], at);
+    const unsigned served = fm_hierarchy_fetch(hierarchy, at, sets, first, first, false);
+    struct fm_cache *cache = &hierarchy->caches[first];
+    if (first == 0 || first >= hierarchy->count || served != first || !cache->exclusive ||
+        cache->shift != hierarchy->code[first - 1].shift)
+        return served;
+    const size_t slot = fm_cache_find(cache, at);
+    if (fm_cache_clean(cache, slot))
+        write_back(hierarchy, first + 1, at);
+    fm_tags_drop(&cache->tags, slot);
+    return served;
+}
+
+unsigned fm_hierarchy_fetch_code(struct fm_hierarchy *hierarchy, struct fm_address at)
+{
+    unsigned served = 0;
+    hierarchy->has_code = true;
+    while (served < hierarchy->code_count) {
+        struct fm_cache *cache = &hierarchy->code[served];
+        if (use(cache, fm_cache_set(cache, at), at))
+            break;
+        served++;
+    }
+    unsigned level = served;
+    if (served == hierarchy->code_count)
+        served = fetch_shared(hierarchy, at);
+    while (level > 0)
+        insert_code(hierarchy, --level, at);
+    return served;
+}
+
+double fm_hierarchy_code_latency(const struct fm_hierarchy *hierarchy, unsigned level)
+{
+    return level < hierarchy->code_count ? hierarchy->code[level].latency
+                                         : hierarchy->caches[level].latency;
+}
+
+bool fm_hierarchy_holds_code(const struct fm_hierarchy *hierarchy, struct fm_address at)
+{
+    const struct fm_cache *first = hierarchy->code_count ? hierarchy->code : hierarchy->caches;
+    return fm_cache_find(first, at) != FM_NO_SLOT;
 }

@@ -1,4 +1,4 @@
-/* The data caches of a simulated machine, and how lines travel between them.
+/* The caches of a simulated machine, and how lines travel between them.
  *
  * - A reference is served by the first level that holds its line; only there does it change the
  *   replacement order. Every level it missed in is then filled, the outermost first.
@@ -20,7 +20,10 @@
  *   lines comes as a whole when one of them is demanded and not there: the others come after it
  *   into this level and those outside that lack them.
  * - A lost line (flushed, or polluted away) leaves like an evicted one, but moves into no other
- *   level. */
+ *   level.
+ * - Code has caches of its own at the innermost levels and shares the others. A fetch obeys the
+ *   rules of a load; what a shared inclusive level evicts leaves the caches of code as well, and a
+ *   shared exclusive one takes their victims in. Between caches of code there is no exclusion. */
 #ifndef FM_MACHINE_SIMULATED_HIERARCHY_H
 #define FM_MACHINE_SIMULATED_HIERARCHY_H
 
@@ -35,6 +38,10 @@
 struct fm_hierarchy {
     struct fm_cache caches[FM_CACHE_LEVELS];
     unsigned count;
+    struct fm_cache code[FM_CACHE_LEVELS]; /* of the innermost levels; the rest are shared */
+    unsigned code_count;
+    bool runs_code; /* there is a way for code: caches of its own, or level 1 holds both */
+    bool has_code;  /* some has been run */
     bool inclusive; /* some level beyond the first is */
     bool exclusive;
     bool sectored; /* some level brings more or less than a line */
@@ -54,6 +61,15 @@ void fm_hierarchy_close(struct fm_hierarchy *hierarchy);
    memory. */
 unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at,
                             const uint32_t *sets, unsigned search, unsigned fill, bool store);
+
+/* The same for an instruction; levels count as code meets them. */
+unsigned fm_hierarchy_fetch_code(struct fm_hierarchy *hierarchy, struct fm_address at);
+
+/* Cycles of a fetch of code that a level, counted from 0, serves. */
+double fm_hierarchy_code_latency(const struct fm_hierarchy *hierarchy, unsigned level);
+
+/* Whether the first cache that code meets holds the line; changes nothing. */
+bool fm_hierarchy_holds_code(const struct fm_hierarchy *hierarchy, struct fm_address at);
 
 /* Whether at present lines come only from outside, one at a time and whole, and nothing has to be
    written back: no level is exclusive or has sectors, and nothing is dirty. */

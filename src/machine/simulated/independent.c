@@ -65,6 +65,8 @@ static unsigned independent_of(const struct fm_hierarchy *hierarchy, struct fm_c
     count = find_victims(cache, addresses, count, &victims);
     for (const struct fm_cache *inner = hierarchy->caches; inner < cache; inner++)
         count = first_held(cache, inner, &victims, count);
+    for (unsigned i = 0; i < hierarchy->code_count && hierarchy->has_code; i++)
+        count = first_held(cache, &hierarchy->code[i], &victims, count);
     return count;
 }
 

@@ -22,8 +22,9 @@ static uint64_t base_alignment(const struct fm_hierarchy *hierarchy, uint64_t pa
                                uint64_t space)
 {
     uint64_t all = page_size, powers = page_size;
-    for (unsigned i = 0; i < hierarchy->count; i++) {
-        const struct fm_cache *cache = &hierarchy->caches[i];
+    for (unsigned i = 0; i < hierarchy->count + hierarchy->code_count; i++) {
+        const struct fm_cache *cache =
+            i < hierarchy->count ? &hierarchy->caches[i] : &hierarchy->code[i - hierarchy->count];
         const uint64_t period = (uint64_t)cache->tags.sets << cache->shift;
         const uint64_t power = period & -period;
         powers = power > powers ? power : powers;
@@ -40,7 +41,10 @@ void fm_placement_open(struct fm_placement *placement, const struct fm_descripti
     *placement = (struct fm_placement){.mapping = description->page_mapping};
     fm_rng_seed(&placement->rng, seed);
     /* The lines of level 1 are the smallest. */
-    placement->space_shift = LINE_BITS + hierarchy->caches[0].shift;
+    uint32_t shift = hierarchy->caches[0].shift;
+    if (hierarchy->code_count && hierarchy->code[0].shift < shift)
+        shift = hierarchy->code[0].shift;
+    placement->space_shift = LINE_BITS + shift;
     placement->alignment =
         base_alignment(hierarchy, description->page_size, (uint64_t)1 << placement->space_shift);
 }

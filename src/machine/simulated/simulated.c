@@ -38,6 +38,17 @@ static bool inside(const struct fm_string *string, const struct fm_order *order,
     return (uint64_t)highest * FM_WORD < string->bytes;
 }
 
+/* Jumps go whole laps, each slot in one page. */
+static bool check_jumps(const struct fm_string *string, const struct fm_phase *phase,
+                        struct fm_error *err)
+{
+    const struct fm_order *order = &string->orders[phase->order];
+    if (phase->window || phase->references % order->count)
+        return fm_fail(err, FM_ERR_USAGE, "%s: jumps go whole laps over a whole order",
+                       string->label);
+    return true;
+}
+
 static bool check_phase(const struct fm_string *string, size_t number, unsigned repeats,
                         struct fm_error *err)
 {
@@ -55,6 +66,8 @@ static bool check_phase(const struct fm_string *string, size_t number, unsigned 
     const uint64_t window = phase->window ? phase->window : order->count;
     const uint64_t often = last ? repeats : 1;
     const bool all = phase->references > window / (often ? often : 1);
+    if (phase->op == FM_OP_JUMP && !check_jumps(string, phase, err))
+        return false;
     if (!inside(string, order, all ? window : phase->references * often))
         return fm_fail(err, FM_ERR_USAGE, "%s: phase %zu leaves the string's %zu bytes",
                        string->label, number + 1, string->bytes);
@@ -76,6 +89,14 @@ static bool check(const struct simulated *sim, const struct fm_string *string, u
     return true;
 }
 
+static bool has_jumps(const struct fm_string *string)
+{
+    for (size_t i = 0; i < string->phase_count; i++)
+        if (string->phases[i].op == FM_OP_JUMP)
+            return true;
+    return false;
+}
+
 /* The clock shows the time and the counters, where they are on, the events of the same runs: to
    read one does not disturb the other here. */
 static bool run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
@@ -84,6 +105,9 @@ static bool run(struct fm_machine *machine, const struct fm_string *string, unsi
     struct simulated *sim = self(machine);
     if (!check(sim, string, repeats, err))
         return false;
+    if (!sim->walker.hierarchy.runs_code && has_jumps(string))
+        return fm_fail(err, FM_ERR_UNSUPPORTED,
+                       "the machine file describes no instruction cache at level 1");
     const struct fm_phase *metered = &string->phases[string->phase_count - 1];
     for (const struct fm_phase *phase = string->phases; phase < metered; phase++) {
         fm_walk(&sim->walker, string, phase, 0);

@@ -1,9 +1,12 @@
 /* The simulated machine: a described memory hierarchy that runs reference strings.
  *
- * Only the data side is exercised. A reference costs the load-to-use latency of the level that
+ * A reference to data costs the load-to-use latency of the level that
  * serves it, or memory's, plus what translation costs (tlb.h). Stores cost what loads do, a flush
  * costs a hit in level 1; chained or not makes no difference. The rules for lines are in
  * hierarchy.h, for pages in placement.h, for prefetchers in prefetch.h, for noise in clock.h.
+ * A jump costs what fetching the lines of its slot costs, by the same rule, plus translation, plus
+ * what the front end adds or saves (front.h).
+ *
  * Everything random comes from the seed. A fresh placement empties the TLBs and leaves the caches
  * as they are. */
 #ifndef FM_MACHINE_SIMULATED_SIMULATED_H

@@ -13,6 +13,7 @@ static bool open_level(struct fm_tlb_level *tlb, const struct fm_tlb_description
         return fm_fail(err, FM_ERR_USAGE, "TLB %s: entries are no multiple of ways",
                        description->name);
     tlb->level = description->level - 1;
+    tlb->holds = description->holds;
     tlb->latency = description->latency;
     tlb->page_size_count = description->page_size_count;
     for (size_t i = 0; i < description->page_size_count; i++)
@@ -36,8 +37,6 @@ bool fm_tlbs_open(struct fm_tlbs *tlbs, const struct fm_description *description
 {
     *tlbs = (struct fm_tlbs){.base_page = description->page_size, .growth = description->growth};
     for (size_t i = 0; i < description->tlb_count; i++) {
-        if (description->tlbs[i].holds == FM_HOLDS_INSTRUCTIONS)
-            continue;
         if (!open_level(&tlbs->all[tlbs->count], &description->tlbs[i], description->page_size,
                         fm_mix64(i + 1), err))
             return false;
@@ -74,12 +73,14 @@ static uint64_t piece_of(const struct fm_tlbs *tlbs, const struct fm_tlb_level *
     return largest;
 }
 
-static struct fm_tlb_level *at_level(struct fm_tlbs *tlbs, unsigned level, uint64_t page_size)
+/* The TLB of a level for a page size that does not hold only what is not asked for. */
+static struct fm_tlb_level *at_level(struct fm_tlbs *tlbs, unsigned level, uint64_t page_size,
+                                     enum fm_holds other)
 {
     struct fm_tlb_level *best = NULL;
     for (unsigned i = 0; i < tlbs->count; i++) {
         struct fm_tlb_level *tlb = &tlbs->all[i];
-        if (tlb->level == level &&
+        if (tlb->level == level && tlb->holds != other &&
             piece_of(tlbs, tlb, page_size) > (best ? piece_of(tlbs, best, page_size) : 0))
             best = tlb;
     }
@@ -89,7 +90,7 @@ static struct fm_tlb_level *at_level(struct fm_tlbs *tlbs, unsigned level, uint6
 bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size)
 {
     for (unsigned i = 0; i < tlbs->count; i++)
-        if (holds(&tlbs->all[i], page_size))
+        if (tlbs->all[i].holds != FM_HOLDS_INSTRUCTIONS && holds(&tlbs->all[i], page_size))
             return true;
     return false;
 }
@@ -99,26 +100,35 @@ static uint32_t log2_of(uint64_t power)
     return (uint32_t)__builtin_ctzll(power);
 }
 
-void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
+/* The levels of a path; shifts are those of whole addresses at first. */
+static void lay_path(struct fm_tlbs *tlbs, struct fm_tlb_path *path, enum fm_holds other,
+                     uint64_t page_size)
 {
-    for (unsigned i = 0; i < tlbs->count; i++)
-        fm_tags_clear(&tlbs->all[i].tags);
-    tlbs->used_count = 0;
-    tlbs->walks = 0;
-    tlbs->grown_shift = 0;
-    tlbs->last_piece = FM_EMPTY;
-    tlbs->piece_shift = log2_of(page_size);
+    *path = (struct fm_tlb_path){.last_piece = FM_EMPTY};
     for (unsigned level = 0; level < FM_TLB_LEVELS; level++) {
-        struct fm_tlb_level *tlb = at_level(tlbs, level, page_size);
+        struct fm_tlb_level *tlb = at_level(tlbs, level, page_size, other);
         if (!tlb)
             continue;
-        tlbs->used[tlbs->used_count++] = tlb;
+        path->used[path->used_count++] = tlb;
         tlb->shift = log2_of(piece_of(tlbs, tlb, page_size) * tlb->pages_per_entry);
         if (tlb->shift < tlbs->piece_shift)
             tlbs->piece_shift = tlb->shift;
     }
-    for (unsigned i = 0; i < tlbs->used_count; i++)
-        tlbs->used[i]->shift -= tlbs->piece_shift;
+}
+
+void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
+{
+    tlbs->walks = 0;
+    tlbs->grown_shift = 0;
+    tlbs->piece_shift = log2_of(page_size);
+    for (unsigned i = 0; i < tlbs->count; i++) {
+        fm_tags_clear(&tlbs->all[i].tags);
+        tlbs->all[i].shift = tlbs->piece_shift;
+    }
+    lay_path(tlbs, &tlbs->data, FM_HOLDS_INSTRUCTIONS, page_size);
+    lay_path(tlbs, &tlbs->code, FM_HOLDS_DATA, page_size);
+    for (unsigned i = 0; i < tlbs->count; i++)
+        tlbs->all[i].shift -= tlbs->piece_shift;
 }
 
 static uint32_t set_of(const struct fm_tlb_level *tlb, uint32_t number)
@@ -129,16 +139,17 @@ static uint32_t set_of(const struct fm_tlb_level *tlb, uint32_t number)
 /* The pages of the arena are larger from now on; what was known of them is void. */
 static void grow(struct fm_tlbs *tlbs)
 {
-    for (unsigned i = 0; i < tlbs->used_count; i++)
-        fm_tags_clear(&tlbs->used[i]->tags);
+    for (unsigned i = 0; i < tlbs->count; i++)
+        fm_tags_clear(&tlbs->all[i].tags);
     tlbs->grown_shift = log2_of(tlbs->growth.to) - log2_of(tlbs->base_page);
 }
 
-unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count)
+unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_tlb_path *path, struct fm_batch *pieces,
+                      unsigned count)
 {
     struct fm_missed missed[FM_BATCH];
-    for (unsigned level = 0; level < tlbs->used_count && count > 0; level++) {
-        struct fm_tlb_level *tlb = tlbs->used[level];
+    for (unsigned level = 0; level < path->used_count && count > 0; level++) {
+        struct fm_tlb_level *tlb = path->used[level];
         struct fm_batch numbers;
         for (unsigned i = 0; i < count; i++) {
             numbers.tags[i] = pieces->tags[i] >> (tlb->shift + tlbs->grown_shift);
@@ -147,7 +158,7 @@ unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned co
         count = fm_tags_pass(&tlb->tags, &numbers, count, missed);
         for (unsigned i = 0; i < count; i++)
             pieces->tags[i] = pieces->tags[missed[i].number];
-        tlbs->missed[level] += count;
+        path->missed[level] += count;
     }
     tlbs->walks += count;
     if (tlbs->growth.misses && tlbs->walks >= tlbs->growth.misses && !tlbs->grown_shift)
@@ -155,28 +166,36 @@ unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned co
     return count;
 }
 
-double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency)
+void fm_tlb_path_begin(struct fm_tlb_path *path)
 {
-    if (tlbs->used_count == 0)
+    path->last_piece = FM_EMPTY;
+    for (unsigned i = 0; i < FM_TLB_LEVELS; i++)
+        path->missed[i] = 0;
+}
+
+double fm_tlb_path_cycles(const struct fm_tlb_path *path, uint64_t references, double walk_latency)
+{
+    if (path->used_count == 0)
         return 0;
     double cycles = 0;
     uint64_t came = references;
-    for (unsigned i = 0; i < tlbs->used_count; i++) {
-        cycles += (double)(came - tlbs->missed[i]) * tlbs->used[i]->latency;
-        came = tlbs->missed[i];
+    for (unsigned i = 0; i < path->used_count; i++) {
+        cycles += (double)(came - path->missed[i]) * path->used[i]->latency;
+        came = path->missed[i];
     }
     return cycles + (double)came * walk_latency;
 }
 
-void fm_tlbs_count(const struct fm_tlbs *tlbs, uint64_t references, struct fm_counts *counts)
+void fm_tlb_path_count(const struct fm_tlb_path *path, uint64_t references,
+                       struct fm_counts *counts)
 {
-    if (tlbs->used_count == 0)
+    if (path->used_count == 0)
         return;
     unsigned i = 0;
     uint64_t came = references;
-    for (unsigned level = 0; i < tlbs->used_count; level++) {
-        if (tlbs->used[i]->level == level)
-            came = tlbs->missed[i++];
+    for (unsigned level = 0; i < path->used_count; level++) {
+        if (path->used[i]->level == level)
+            came = path->missed[i++];
         counts->tlb_miss[level] = came;
     }
     counts->walks = came;

@@ -1,6 +1,8 @@
-/* The data TLBs of a simulated machine, and what translation costs.
+/* The TLBs of a simulated machine, and what translation costs.
  *
- * Each level has at most one TLB for a page size; a level that has none is passed over (a
+ * Data and code each have a path through the levels; a TLB that holds both is on both paths.
+ *
+ * Each level of a path has at most one TLB for a page size; a level that has none is passed over (a
  * reference to such a page is a miss there). The hit's level costs that TLB's latency, on top of
  * the cache's; a reference that all levels miss costs the walk's latency alone. Page sizes that no
  * TLB lists cost nothing. A miss fills every level it missed in.
@@ -24,6 +26,7 @@
 struct fm_tlb_level {
     struct fm_tags tags;
     unsigned level; /* counted from 0 */
+    enum fm_holds holds;
     double latency;
     bool hashed; /* the set is drawn from all bits of the number */
     uint32_t pages_per_entry;
@@ -32,25 +35,30 @@ struct fm_tlb_level {
     size_t page_size_count;
 };
 
+/* The TLBs that a reference meets. */
+struct fm_tlb_path {
+    struct fm_tlb_level *used[FM_TLB_LEVELS]; /* those for the page size in use, inner to outer */
+    unsigned used_count;
+    uint32_t last_piece;            /* it is in the innermost TLB, and newest there */
+    uint64_t missed[FM_TLB_LEVELS]; /* references that missed used[i] */
+};
+
 struct fm_tlbs {
     uint64_t base_page;
     struct fm_tlb_level all[FM_DESCRIBED_TLBS];
     unsigned count;
-    struct fm_tlb_level *used[FM_TLB_LEVELS]; /* those for the page size in use, inner to outer */
-    unsigned used_count;
+    struct fm_tlb_path data, code;
     struct fm_growth_description growth;
     uint64_t walks;       /* on this arena */
     uint32_t grown_shift; /* 0, or from the pages that were to what they have grown to */
     uint32_t piece_shift; /* log2 of the bytes of the finest pieces that entries in use map */
-    uint32_t last_piece;  /* it is in the innermost TLB, and newest there */
-    uint64_t missed[FM_TLB_LEVELS]; /* references that missed used[i] */
 };
 
 bool fm_tlbs_open(struct fm_tlbs *tlbs, const struct fm_description *description,
                   struct fm_error *err);
 void fm_tlbs_close(struct fm_tlbs *tlbs);
 
-/* Whether some TLB holds pages of this size. */
+/* Whether some TLB holds data pages of this size. */
 bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size);
 
 /* Empties all and gets ready for pages of this size. */
@@ -58,10 +66,16 @@ void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
 
 /* References to a batch of pieces, the tags, no two in a row being equal. Returns how many missed
    all levels; those are now the first of the batch. */
-unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_batch *pieces, unsigned count);
+unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_tlb_path *path, struct fm_batch *pieces,
+                      unsigned count);
 
-/* The cycles that so many references took since `missed` was last zeroed, and their counts. */
-double fm_tlbs_cycles(const struct fm_tlbs *tlbs, uint64_t references, double walk_latency);
-void fm_tlbs_count(const struct fm_tlbs *tlbs, uint64_t references, struct fm_counts *counts);
+/* Zeroes `missed` of a path. What the other path brought into TLBs of both may have made its last
+   piece older than the newest. */
+void fm_tlb_path_begin(struct fm_tlb_path *path);
+
+/* The cycles that so many references took since then, and their counts. */
+double fm_tlb_path_cycles(const struct fm_tlb_path *path, uint64_t references, double walk_latency);
+void fm_tlb_path_count(const struct fm_tlb_path *path, uint64_t references,
+                       struct fm_counts *counts);
 
 #endif

@@ -18,7 +18,8 @@ bool fm_walker_open(struct fm_walker *walker, const struct fm_description *descr
         walker->cold_extra = description->cold_walk_latency - description->walk_latency;
     /* Streams of their own, so that switching noise on leaves the placements as they were. */
     if (!fm_hierarchy_open(&walker->hierarchy, description, fm_mix64(seed ^ 1), err) ||
-        !fm_tlbs_open(&walker->tlbs, description, err))
+        !fm_tlbs_open(&walker->tlbs, description, err) ||
+        !fm_front_open(&walker->front, description, err))
         return false;
     fm_placement_open(&walker->placement, description, &walker->hierarchy, fm_mix64(seed ^ 2));
     fm_sim_clock_open(&walker->clock, description, fm_mix64(seed ^ 3));
@@ -29,6 +30,7 @@ void fm_walker_close(struct fm_walker *walker)
 {
     fm_hierarchy_close(&walker->hierarchy);
     fm_tlbs_close(&walker->tlbs);
+    fm_front_close(&walker->front);
     fm_placement_close(&walker->placement);
     fm_prefetcher_close(&walker->prefetcher);
 }
@@ -50,6 +52,7 @@ bool fm_walker_place(struct fm_walker *walker, uint64_t bytes, uint64_t page_siz
     if (!fm_placement_draw(&walker->placement, bytes, (uint32_t)__builtin_ctzll(page_size), err))
         return false;
     fm_tlbs_prepare(&walker->tlbs, page_size);
+    fm_front_forget(&walker->front);
     fm_prefetcher_forget(&walker->prefetcher);
     return true;
 }
@@ -95,10 +98,11 @@ static void read_tables(struct fm_walker *walker, const uint32_t *pieces, unsign
 }
 
 /* A piece that repeats the one before is in the first TLB, and newest there: only changes count. */
-static void look_up_pages(struct fm_walker *walker, const uint32_t *words, unsigned count)
+static void look_up_pages(struct fm_walker *walker, struct fm_tlb_path *path, const uint32_t *words,
+                          unsigned count)
 {
     const uint32_t shift = walker->tlbs.piece_shift;
-    uint32_t last = walker->tlbs.last_piece;
+    uint32_t last = path->last_piece;
     struct fm_batch pieces;
     unsigned changes = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -107,8 +111,8 @@ static void look_up_pages(struct fm_walker *walker, const uint32_t *words, unsig
         changes += piece != last;
         last = piece;
     }
-    walker->tlbs.last_piece = last;
-    const unsigned walks = fm_tlbs_pass(&walker->tlbs, &pieces, changes);
+    path->last_piece = last;
+    const unsigned walks = fm_tlbs_pass(&walker->tlbs, path, &pieces, changes);
     if (walker->cold_extra > 0)
         read_tables(walker, pieces.tags, walks);
 }
@@ -117,8 +121,8 @@ static void look_up_pages(struct fm_walker *walker, const uint32_t *words, unsig
 static void translate(struct fm_walker *walker, const uint32_t *words, unsigned count,
                       struct fm_address *batch)
 {
-    if (walker->tlbs.used_count)
-        look_up_pages(walker, words, count);
+    if (walker->tlbs.data.used_count)
+        look_up_pages(walker, &walker->tlbs.data, words, count);
     for (unsigned i = 0; i < count; i++)
         batch[i] = fm_placement_address(&walker->placement, (uint64_t)words[i] * FM_WORD);
 }
@@ -224,9 +228,61 @@ static void flush(struct fm_walker *walker, const struct fm_address *batch, unsi
     walker->served[0] += count;
 }
 
-static void run(struct fm_walker *walker, enum fm_op op, const uint32_t *words, unsigned count)
+/* A line of code is fetched, from `at` up to `end`, and `ops` operations of it are executed: from
+   the op cache, or from the caches. */
+static void fetch(struct fm_walker *walker, uint64_t at, uint64_t end, unsigned ops)
+{
+    const struct fm_address address = fm_placement_address(&walker->placement, at);
+    const struct fm_code_piece piece = {at, end, ops};
+    if (fm_front_serves(&walker->front, &piece,
+                        fm_hierarchy_holds_code(&walker->hierarchy, address)))
+        return;
+    walker->served[fm_hierarchy_fetch_code(&walker->hierarchy, address)]++;
+}
+
+/* Caches that code meets. */
+static unsigned code_levels(const struct fm_hierarchy *hierarchy)
+{
+    return hierarchy->code_count > hierarchy->count ? hierarchy->code_count : hierarchy->count;
+}
+
+static uint32_t code_shift(const struct fm_hierarchy *hierarchy)
+{
+    return hierarchy->code_count ? hierarchy->code[0].shift : hierarchy->caches[0].shift;
+}
+
+/* Jumps: the lines of each slot are fetched one after the other, then its jump looks for its
+   target. A translation is asked for each slot: none crosses a page, which the op cache would not
+   change, since it holds a part of what the TLB maps. */
+static void jump(struct fm_walker *walker, const struct fm_order *order, const uint32_t *words,
+                 unsigned count)
+{
+    const uint32_t shift = code_shift(&walker->hierarchy);
+    if (walker->tlbs.code.used_count)
+        look_up_pages(walker, &walker->tlbs.code, words, count);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t at = (uint64_t)words[i] * FM_WORD;
+        const uint64_t branch = at + (uint64_t)order->filler * FM_FILLER;
+        while (at <= branch) {
+            const uint64_t line_end = ((at >> shift) + 1) << shift;
+            const bool last = line_end > branch;
+            const uint64_t end = last ? branch : line_end;
+            fetch(walker, at, last ? branch + FM_FILLER : end,
+                  (unsigned)((end - at) / FM_FILLER) + last);
+            at = line_end;
+        }
+        fm_front_jump(&walker->front, branch);
+    }
+}
+
+static void run(struct fm_walker *walker, const struct fm_order *order, enum fm_op op,
+                const uint32_t *words, unsigned count)
 {
     struct fm_address batch[FM_BATCH];
+    if (op == FM_OP_JUMP) {
+        jump(walker, order, words, count);
+        return;
+    }
     translate(walker, words, count, batch);
     if (op == FM_OP_FLUSH)
         flush(walker, batch, count);
@@ -237,7 +293,9 @@ static void run(struct fm_walker *walker, enum fm_op op, const uint32_t *words, 
 static void reset_counters(struct fm_walker *walker)
 {
     memset(walker->served, 0, sizeof walker->served);
-    memset(walker->tlbs.missed, 0, sizeof walker->tlbs.missed);
+    fm_tlb_path_begin(&walker->tlbs.data);
+    fm_tlb_path_begin(&walker->tlbs.code);
+    fm_front_begin(&walker->front);
     walker->cold_walks = 0;
     memset(walker->passed, 0, sizeof walker->passed);
     memset(walker->hierarchy.taken, 0, sizeof walker->hierarchy.taken);
@@ -253,10 +311,11 @@ size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
     const size_t window = phase->window ? phase->window : order->count;
     struct fm_sim_clock *clock = &walker->clock;
     reset_counters(walker);
+    walker->jumped = phase->op == FM_OP_JUMP;
     for (uint64_t left = phase->references; left > 0;) {
         const uint64_t most = least(least(left, FM_BATCH), clock->until_pollution);
         const uint64_t count = least(most, window - from);
-        run(walker, phase->op, order->word + from, (unsigned)count);
+        run(walker, order, phase->op, order->word + from, (unsigned)count);
         left -= count;
         from = from + count == window ? 0 : from + count;
         if (clock->until_pollution == UINT64_MAX)
@@ -270,8 +329,21 @@ size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
     return from;
 }
 
+static double code_cycles(const struct fm_walker *walker, uint64_t references)
+{
+    const struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    const unsigned levels = code_levels(hierarchy);
+    double sum = (double)walker->served[levels] * walker->memory_latency;
+    for (unsigned i = 0; i < levels; i++)
+        sum += (double)walker->served[i] * fm_hierarchy_code_latency(hierarchy, i);
+    return sum + fm_front_cycles(&walker->front) + (double)walker->cold_walks * walker->cold_extra +
+           fm_tlb_path_cycles(&walker->tlbs.code, references, walker->walk_latency);
+}
+
 double fm_walker_cycles(const struct fm_walker *walker, uint64_t references)
 {
+    if (walker->jumped)
+        return code_cycles(walker, references);
     const unsigned levels = walker->hierarchy.count;
     const uint64_t *taken = walker->hierarchy.taken;
     const uint64_t far = walker->served[levels] - walker->passed[levels] + taken[levels];
@@ -282,7 +354,7 @@ double fm_walker_cycles(const struct fm_walker *walker, uint64_t references)
                (double)taken[i] * cache->store_latency;
     }
     sum += (double)walker->cold_walks * walker->cold_extra;
-    return sum + fm_tlbs_cycles(&walker->tlbs, references, walker->walk_latency);
+    return sum + fm_tlb_path_cycles(&walker->tlbs.data, references, walker->walk_latency);
 }
 
 void fm_walker_count(const struct fm_walker *walker, uint64_t references, struct fm_counts *counts)
@@ -293,9 +365,11 @@ void fm_walker_count(const struct fm_walker *walker, uint64_t references, struct
         .writebacks = walker->hierarchy.writebacks,
     };
     uint64_t missed = 0;
-    for (unsigned i = walker->hierarchy.count; i > 0; i--) {
+    const unsigned levels =
+        walker->jumped ? code_levels(&walker->hierarchy) : walker->hierarchy.count;
+    for (unsigned i = levels; i > 0; i--) {
         missed += walker->served[i];
         counts->cache_miss[i - 1] = missed;
     }
-    fm_tlbs_count(&walker->tlbs, references, counts);
+    fm_tlb_path_count(walker->jumped ? &walker->tlbs.code : &walker->tlbs.data, references, counts);
 }

@@ -6,6 +6,7 @@
 
 #include "core/refstring.h"
 #include "machine/simulated/clock.h"
+#include "machine/simulated/front.h"
 #include "machine/simulated/hierarchy.h"
 #include "machine/simulated/placement.h"
 #include "machine/simulated/prefetch.h"
@@ -14,15 +15,18 @@
 struct fm_walker {
     struct fm_hierarchy hierarchy;
     struct fm_tlbs tlbs;
+    struct fm_front front;
     struct fm_placement placement;
     struct fm_prefetcher prefetcher;
     struct fm_sim_clock clock;
     bool missing; /* most of the last batch missed level 1 */
     uint64_t base_page;
     double walk_latency, memory_latency;
+    bool jumped;         /* the last phase was one of jumps */
     double cold_extra;   /* what a walk takes longer whose line of the table is not in cache … */
     uint64_t cold_walks; /* … and how many were */
-    uint64_t served[FM_CACHE_LEVELS + 1]; /* by level; the one after the last is memory */
+    /* By level; the one after the last is memory. Of jumps: lines fetched. */
+    uint64_t served[FM_CACHE_LEVELS + 1];
     uint64_t passed[FM_CACHE_LEVELS + 1]; /* those of them that did not wait: stores */
     uint64_t run_from, run_to;            /* bytes stored one word after the other */
 };

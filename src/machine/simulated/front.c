@@ -1,0 +1,127 @@
+#include "machine/simulated/front.h"
+
+#include "core/refstring.h"
+
+/* Pieces that a window is counted in at the most: that many entries is more than any has. */
+#define PIECES 16u
+
+static bool open_tags(struct fm_tags *tags, const char *what, uint32_t entries, uint32_t ways,
+                      struct fm_error *err)
+{
+    if (ways == 0 || entries % ways)
+        return fm_fail(err, FM_ERR_USAGE, "%s: entries are no multiple of ways", what);
+    return fm_tags_open(tags, entries, ways, FM_REPLACE_LRU, 1, err);
+}
+
+bool fm_front_open(struct fm_front *front, const struct fm_description *description,
+                   struct fm_error *err)
+{
+    const struct fm_op_cache_description *ops = &description->op_cache;
+    *front =
+        (struct fm_front){.window = ops->window, .ops_each = ops->ops, .ops_latency = ops->latency};
+    for (size_t i = 0; i < description->btb_count; i++) {
+        const struct fm_btb_description *btb = &description->btbs[i];
+        struct fm_btb_level *level = &front->btbs[i];
+        if (btb->block == 0)
+            return fm_fail(err, FM_ERR_USAGE, "btb: a block has at least a byte");
+        if (!open_tags(&level->tags, "btb", btb->entries, btb->ways, err))
+            return false;
+        level->by_block = fm_divisor_of(btb->block);
+        level->miss_cost = btb->miss_cost;
+        front->btb_count++;
+    }
+    if (ops->entries == 0)
+        return true;
+    if (ops->window == 0 || ops->ops == 0)
+        return fm_fail(err, FM_ERR_USAGE, "op_cache: an entry holds at least a byte and an op");
+    front->has_ops = open_tags(&front->ops, "op_cache", ops->entries, ops->ways, err);
+    return front->has_ops;
+}
+
+void fm_front_close(struct fm_front *front)
+{
+    for (unsigned i = 0; i < front->btb_count; i++)
+        fm_tags_close(&front->btbs[i].tags);
+    if (front->has_ops)
+        fm_tags_close(&front->ops);
+    *front = (struct fm_front){0};
+}
+
+void fm_front_forget(struct fm_front *front)
+{
+    if (front->has_ops)
+        fm_tags_clear(&front->ops);
+}
+
+void fm_front_begin(struct fm_front *front)
+{
+    front->served = 0;
+    for (unsigned i = 0; i < front->btb_count; i++)
+        front->btbs[i].missed = 0;
+}
+
+/* Whether a tag is in its set; used if it is, put there if not. */
+static bool touch(struct fm_tags *tags, uint32_t set, uint32_t tag)
+{
+    const size_t slot = fm_tags_find(tags, set, tag);
+    uint32_t old;
+    if (slot == FM_NO_SLOT)
+        fm_tags_replace(tags, set, tag, &old);
+    else
+        fm_tags_hit(tags, set, slot);
+    return slot != FM_NO_SLOT;
+}
+
+/* Whether the entries of one window are there, of which so many operations are executed. */
+static bool touch_window(struct fm_front *front, uint64_t window, unsigned ops)
+{
+    bool all = true;
+    const uint32_t set = fm_remainder(front->ops.by_sets, (uint32_t)window);
+    const unsigned pieces = (ops + front->ops_each - 1) / front->ops_each;
+    for (unsigned i = 0; i < pieces && i < PIECES; i++)
+        all &= touch(&front->ops, set, (uint32_t)(window * PIECES + i));
+    return all;
+}
+
+bool fm_front_serves(struct fm_front *front, const struct fm_code_piece *piece, bool held)
+{
+    if (!front->has_ops)
+        return false;
+    bool all = true;
+    const uint64_t bytes = piece->to - piece->from;
+    for (uint64_t at = piece->from; at < piece->to;) {
+        const uint64_t window = at / front->window;
+        const uint64_t end = (window + 1) * front->window;
+        const uint64_t here = (end < piece->to ? end : piece->to) - at;
+        /* Operations are as long as each other, so a window has its part of them. */
+        const uint64_t ops = (here * piece->ops + bytes - 1) / bytes;
+        all &= touch_window(front, window, (unsigned)(ops ? ops : 1));
+        at += here;
+    }
+    front->served += all && held;
+    return all && held;
+}
+
+void fm_front_jump(struct fm_front *front, uint64_t address)
+{
+    bool found = false;
+    for (unsigned i = 0; i < front->btb_count; i++) {
+        struct fm_btb_level *btb = &front->btbs[i];
+        const uint32_t block = fm_quotient(btb->by_block, (uint32_t)address);
+        const uint32_t set = fm_remainder(btb->tags.by_sets, block);
+        const bool here = touch(&btb->tags, set, (uint32_t)(address / FM_FILLER));
+        found |= here;
+        btb->missed += !found;
+    }
+}
+
+double fm_front_cycles(const struct fm_front *front)
+{
+    double cycles = (double)front->served * front->ops_latency;
+    /* Those that a level misses and the next does not cost what this level says. */
+    for (unsigned i = 0; i < front->btb_count; i++) {
+        const uint64_t further = i + 1 < front->btb_count ? front->btbs[i + 1].missed : 0;
+        cycles += (double)(front->btbs[i].missed - further) * front->btbs[i].miss_cost;
+    }
+    return cycles;
+}

@@ -1,0 +1,347 @@
+/* The branch target buffer: how many jumps it knows the targets of, and what it costs not to. The
+ * same lines are run through by some jumps and by half of them; what the others add, alone, is
+ * twice the time of a jump among all less that of one among the half. Lines and pages are asked for
+ * alike, so that caches, translation and decoded operations fall out. */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/median.h"
+#include "analysis/tlb_steps.h"
+#include "probe/code_fetch.h"
+#include "probe/probe.h"
+#include "refstring/refstring.h"
+
+#define MOST_POINTS 72
+#define FIRST_JUMPS 8
+/* More jumps than any buffer holds. */
+static const double most_jumps[] = {
+    [FM_QUICK] = 16384, [FM_NORMAL] = 32768, [FM_THOROUGH] = 131072};
+/* Points to an octave. */
+#define DENSITY 4
+/* What a reading can be off by, as a part of all that a jump takes. */
+#define READING 0.015
+/* Bytes from jump to jump. Buffers differ in how many they hold of one line: the most counts. */
+static const size_t spacings[] = {8, 16, 32};
+#define SPACINGS (sizeof spacings / sizeof *spacings)
+#define LEVELS   3
+/* Part of a rise that is some of it. Where sets fill up one by one it comes little by little: what
+   was passed over is less than this part of the entries. */
+#define SOME        0.06
+#define PASSED_OVER 0.05
+/* Times its entries at which the half of the jumps misses as well. */
+#define BOTH_MISS 2.5
+/* Part of a cycle that the clock shows of one: no miss takes less. */
+#define A_CYCLE 0.9
+#define LOOKS   3
+/* Parts by which two numbers of jumps differ that are the same, and code that ends where a cache
+   does. */
+#define AGREE 0.1
+/* Where an edge may lie on other pages. */
+#define WIDER 1.3
+#define NEAR  0.15
+/* What two good surveys of one machine differ by. */
+#define LEAST_WIDTH 0.05
+
+struct btb {
+    struct fm_tlb_step steps[LEVELS]; /* "pages" are jumps */
+    size_t count;
+    size_t spacing;
+};
+
+static double last_edge(const struct btb *btb)
+{
+    return btb->steps[btb->count - 1].held;
+}
+
+static bool time_dense(struct fm_lab *lab, size_t blocks, size_t spacing, double *ns,
+                       struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 4, .jumps = true, .steps = 256};
+    const struct fm_dense_plan plan = {.blocks = blocks,
+                                       .spacing = spacing,
+                                       .page = lab->machine->info.page_size,
+                                       .seed = lab->placement_seed};
+    struct fm_string string;
+    return fm_dense_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
+}
+
+/* What each second jump takes. */
+static bool time_jump(struct fm_lab *lab, size_t blocks, size_t spacing, double *ns,
+                      struct fm_error *err)
+{
+    double all, half;
+    if (!time_dense(lab, blocks, spacing, &all, err) ||
+        !time_dense(lab, blocks, 2 * spacing, &half, err))
+        return false;
+    *ns = 2 * all - half;
+    return true;
+}
+
+static size_t blocks_of(double jumps, size_t spacing)
+{
+    const double blocks = floor(jumps * (double)spacing / FM_DENSE_BLOCK);
+    return blocks > 1 ? (size_t)blocks : 1;
+}
+
+static bool place(struct fm_lab *lab, size_t blocks, struct fm_error *err)
+{
+    return fm_lab_place(lab, (blocks + 1) * FM_DENSE_BLOCK, err);
+}
+
+static struct fm_curve *begin_curve(struct fm_lab *lab)
+{
+    struct fm_curve *curve = fm_result_curve(lab->result, "btb");
+    if (curve) {
+        curve->x = (struct fm_axis){"jumps", ""};
+        curve->y = (struct fm_axis){"a jump more", "ns"};
+    }
+    return curve;
+}
+
+/* The readings at one spacing, read into rises. What half of the jumps begins to miss later makes
+   the readings fall again beyond a rise: the highest so far counts. */
+static bool read_curve(struct fm_lab *lab, struct btb *btb, bool draw, struct fm_error *err)
+{
+    struct fm_tlb_point points[MOST_POINTS];
+    struct fm_curve *curve = draw ? begin_curve(lab) : NULL;
+    const double most = most_jumps[lab->options->effort];
+    const size_t each = FM_DENSE_BLOCK / btb->spacing;
+    double first = 0, highest = 0;
+    size_t n = 0;
+    if (!place(lab, blocks_of(most, btb->spacing), err))
+        return false;
+    for (size_t blocks = blocks_of(FIRST_JUMPS, btb->spacing);
+         (double)(blocks * each) <= most && n < MOST_POINTS; n++) {
+        double ns;
+        if (!fm_lab_go_on(lab, 0, err) || !time_jump(lab, blocks, btb->spacing, &ns, err))
+            return false;
+        const double jumps = (double)(blocks * each);
+        if (curve)
+            fm_curve_add(curve,
+                         (struct fm_point){jumps, ns, ns * (1 - READING), ns * (1 + READING)});
+        first = n == 0 ? ns : fmin(first, ns);
+        highest = fmax(highest, ns);
+        points[n] = (struct fm_tlb_point){jumps, highest, READING * highest};
+        const double next = (double)blocks * exp2(1.0 / DENSITY);
+        blocks = next > (double)blocks + 1 ? (size_t)next : blocks + 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        points[i].cost -= first;
+    btb->count = fm_read_tlb_steps(points, n, btb->steps, LEVELS);
+    return true;
+}
+
+/* Whether a rise is there again on fresh pages, each time. */
+static bool is_there(struct fm_lab *lab, const struct btb *btb, const struct fm_tlb_step *step,
+                     bool *yes, struct fm_error *err)
+{
+    const size_t held = blocks_of(step->held, btb->spacing);
+    const size_t missed = blocks_of(step->missed, btb->spacing);
+    *yes = true;
+    for (int i = 0; i < LOOKS && *yes; i++) {
+        double before, after;
+        if (!place(lab, missed, err) || !time_jump(lab, held, btb->spacing, &before, err) ||
+            !time_jump(lab, missed, btb->spacing, &after, err))
+            return false;
+        *yes = after - before >
+               fmax((step->cost - step->cost_before) / 2, A_CYCLE * lab->known.cycle_ns);
+    }
+    return true;
+}
+
+/* Takes rises away that are not there again. */
+static bool keep_true_ones(struct fm_lab *lab, struct btb *btb, struct fm_error *err)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < btb->count; i++) {
+        bool yes;
+        if (!is_there(lab, btb, &btb->steps[i], &yes, err))
+            return false;
+        if (yes)
+            btb->steps[kept++] = btb->steps[i];
+    }
+    btb->count = kept;
+    return true;
+}
+
+/* Halves down to the largest number of blocks all of whose targets are known. */
+static bool find_edge(struct fm_lab *lab, const struct btb *btb, struct fm_tlb_step *step,
+                      struct fm_error *err)
+{
+    size_t held = blocks_of(step->held, btb->spacing);
+    size_t missed = blocks_of(step->missed, btb->spacing);
+    const double each = (double)FM_DENSE_BLOCK / (double)btb->spacing;
+    double base, full, here;
+    if (!place(lab, missed, err) || !time_jump(lab, held, btb->spacing, &base, err) ||
+        !time_jump(lab, missed, btb->spacing, &full, err))
+        return false;
+    while (missed - held > 1) {
+        const size_t middle = (held + missed) / 2;
+        if (!time_jump(lab, middle, btb->spacing, &here, err))
+            return false;
+        if (here > base + SOME * (full - base))
+            missed = middle;
+        else
+            held = middle;
+    }
+    step->held = (double)held * each;
+    step->missed = (double)missed * each;
+    return true;
+}
+
+/* What a miss adds: where both strings miss, and before. */
+static bool report_cost(struct fm_lab *lab, const struct btb *btb, const char *name, size_t index,
+                        struct fm_error *err)
+{
+    const struct fm_tlb_step *step = &btb->steps[index];
+    const double jumps = BOTH_MISS * step->held;
+    const double end = index + 1 < btb->count ? step[1].held : 2 * most_jumps[lab->options->effort];
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s.miss_cost", name);
+    struct fm_finding *finding = fm_result_finding(lab->result, property, "ns");
+    if (!finding)
+        return true;
+    if (jumps > end) {
+        fm_undetermined(finding, "no number of jumps makes this level miss and not the next");
+        return true;
+    }
+    const size_t few = blocks_of(fmin(FIRST_JUMPS, step->held), btb->spacing);
+    const size_t many = blocks_of(jumps, btb->spacing);
+    double sum = 0, low = INFINITY, high = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        double before, after;
+        if (!place(lab, many, err) || !time_jump(lab, few, btb->spacing, &before, err) ||
+            !time_jump(lab, many, btb->spacing, &after, err))
+            return false;
+        sum += (after - before) / LOOKS;
+        low = fmin(low, after - before);
+        high = fmax(high, after - before);
+    }
+    finding = fm_result_finding(lab->result, property, "ns");
+    if (finding)
+        fm_measured(finding, sum, low * (1 - LEAST_WIDTH), high * (1 + LEAST_WIDTH), 0.95,
+                    "half-the-jumps", "curve:btb");
+    return true;
+}
+
+/* The last level is `btb`, those inside it `btb1`, `btb2`. */
+static bool report_level(struct fm_lab *lab, struct btb *btb, size_t index, struct fm_error *err)
+{
+    char name[8] = "btb", property[FM_PROPERTY_TEXT];
+    struct fm_tlb_step *step = &btb->steps[index];
+    if (index + 1 < btb->count)
+        snprintf(name, sizeof name, "btb%zu", index + 1);
+    /* Where a buffer is hashed, which jumps are too many for it is a matter of luck. */
+    double edges[LOOKS], high = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        struct fm_tlb_step again = {step->held / WIDER, step->missed * WIDER, 0, 0};
+        if (!find_edge(lab, btb, &again, err))
+            return false;
+        edges[i] = again.held;
+        high = fmax(high, again.missed);
+    }
+    fm_sort(edges, LOOKS);
+    step->held = edges[LOOKS / 2];
+    step->missed = high;
+    snprintf(property, sizeof property, "%s.entries", name);
+    struct fm_finding *entries = fm_result_finding(lab->result, property, "");
+    if (entries)
+        fm_measured(entries, step->held, floor(edges[0] * (1 - PASSED_OVER)), step->missed, 0.9,
+                    "half-the-jumps", "curve:btb");
+    const struct fm_curve *drawn = fm_result_find_curve(lab->result, "btb");
+    if (drawn) {
+        struct fm_curve *curve = &lab->result->curves[drawn - lab->result->curves];
+        struct fm_step *mark = &curve->steps[curve->step_count++];
+        *mark = (struct fm_step){.x = step->held, .y = step->cost};
+        snprintf(mark->label, sizeof mark->label, "%s", name);
+    }
+    return report_cost(lab, btb, name, index, err);
+}
+
+/* Two numbers of jumps that tell of one buffer: the same, or a half or a quarter of it where jumps
+   that stand further apart leave sets empty. */
+static bool agree(double one, double other)
+{
+    const double times = one > other ? one / other : other / one;
+    const double whole = times < 1.5 ? 1 : times < 3 ? 2 : 4;
+    return fabs(times / whole - 1) < AGREE;
+}
+
+/* Whether what ends a buffer at one spacing may be the end of the instruction cache: as many bytes
+   of code, and no other spacing has that many jumps. A core that fetches ahead does so further with
+   some jumps in a line than with others, and then a line's miss does not quite fall out. */
+static bool may_be_the_cache(const struct fm_lab *lab, const struct btb *all, size_t index)
+{
+    const struct fm_finding *cache = fm_result_find(lab->result, "l1i.capacity");
+    const double jumps = last_edge(&all[index]);
+    if (!cache || cache->status != FM_MEASURED ||
+        fabs(jumps * (double)all[index].spacing / cache->value.number - 1) > NEAR)
+        return false;
+    bool others = false;
+    for (size_t i = 0; i < SPACINGS; i++) {
+        if (i == index || all[i].count == 0)
+            continue;
+        others = true;
+        if (agree(jumps, last_edge(&all[i])))
+            return false;
+    }
+    return others;
+}
+
+/* The spacing at which the last level holds most. */
+static bool choose(struct fm_lab *lab, struct btb *best, struct fm_error *err)
+{
+    struct btb all[SPACINGS];
+    for (size_t i = 0; i < SPACINGS; i++) {
+        all[i] = (struct btb){.spacing = spacings[i]};
+        if (!read_curve(lab, &all[i], false, err) || !keep_true_ones(lab, &all[i], err))
+            return false;
+        if (all[i].count && !find_edge(lab, &all[i], &all[i].steps[all[i].count - 1], err))
+            return false;
+    }
+    for (size_t i = 0; i < SPACINGS; i++)
+        if (all[i].count && !may_be_the_cache(lab, all, i) &&
+            (best->count == 0 || last_edge(&all[i]) > last_edge(best)))
+            *best = all[i];
+    return true;
+}
+
+static const char *const properties[] = {"btb.entries", "btb.miss_cost", NULL};
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    struct btb btb = {0};
+    bool runs;
+    if (!fm_code_runs(lab, properties, &runs, err))
+        return false;
+    if (!runs)
+        return true;
+    if (!choose(lab, &btb, err))
+        return false;
+    if (btb.count == 0) {
+        char reason[sizeof((struct fm_finding *)0)->note];
+        snprintf(reason, sizeof reason, "no jump takes longer up to %.0f of them",
+                 most_jumps[lab->options->effort]);
+        struct fm_finding *entries = fm_result_finding(lab->result, "btb.entries", "");
+        if (entries)
+            fm_undetermined(entries, reason);
+        return true;
+    }
+    struct btb drawn = {.spacing = btb.spacing};
+    if (!read_curve(lab, &drawn, true, err))
+        return false;
+    for (size_t i = 0; i < btb.count; i++)
+        if (!report_level(lab, &btb, i, err))
+            return false;
+    return true;
+}
+
+const struct fm_probe fm_probe_btb = {
+    .name = "btb",
+    .finds = "the branch target buffer: entries, what a missed target costs",
+    .needs = "cycle,icache",
+    .curve = "btb",
+    .share = 0.1,
+    .run = run,
+    .properties = properties,
+};

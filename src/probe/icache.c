@@ -1,0 +1,211 @@
+/* The first cache of code: capacity, line, ways, what a miss adds. A chain of jumps also fills the
+ * branch predictor, the TLB and what holds decoded operations; docs/code.md says how each is kept
+ * out. */
+#include "probe/icache.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "probe/probe.h"
+
+/* A first look goes this far: first caches of code are smaller. */
+#define FIRST_FAR 0x1p20
+/* How far the curve goes beyond, in each effort. */
+static const double far_bytes[] = {
+    [FM_QUICK] = 0x1p19, [FM_NORMAL] = 0x1p22, [FM_THOROUGH] = 0x1p25};
+/* Elements of the longest string; the shortest line is 16 bytes. */
+#define MOST_ELEMENTS (1u << 20)
+/* Where all miss the first cache and few the next. */
+#define BEYOND     1.6
+#define PLACEMENTS 3
+/* What two good surveys of one machine differ by. */
+#define LEAST_WIDTH 0.03
+/* Part of a cycle that the clock shows of one. */
+#define A_CYCLE 0.9
+
+static struct fm_finding *l1i_finding(struct fm_lab *lab, const char *attribute, const char *unit)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "l1i.%s", attribute);
+    return fm_result_finding(lab->result, property, unit);
+}
+
+static void report_open(struct fm_lab *lab, const char *attribute, const char *unit,
+                        const char *reason)
+{
+    struct fm_finding *finding = l1i_finding(lab, attribute, unit);
+    if (finding)
+        fm_undetermined(finding, reason);
+}
+
+static void report_number(struct fm_lab *lab, const char *attribute, const char *unit, double value,
+                          const char *method)
+{
+    struct fm_finding *finding = l1i_finding(lab, attribute, unit);
+    if (finding)
+        fm_measured(finding, value, value, value, 0.98, method, "curve:code");
+}
+
+/* What a miss adds, where all miss. */
+static bool report_miss(struct fm_lab *lab, struct fm_icache *icache, double capacity,
+                        struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 6, .steps = 256};
+    const size_t page = lab->machine->info.page_size;
+    double sum = 0, low = INFINITY, high = 0;
+    for (int i = 0; i < PLACEMENTS; i++) {
+        struct fm_code_fetch found;
+        icache->lines.apart = icache->line / 2;
+        fm_code_lines_fill(&icache->lines, (size_t)(BEYOND * capacity), icache->line, page);
+        if (!fm_lab_place(lab, (size_t)(BEYOND * capacity) + page, err) ||
+            !fm_time_fetch(lab, &icache->lines, &care, &found, err))
+            return false;
+        sum += found.miss_ns / PLACEMENTS;
+        low = fmin(low, found.miss_ns);
+        high = fmax(high, found.miss_ns);
+    }
+    struct fm_finding *finding = l1i_finding(lab, "miss_latency", "ns");
+    if (finding)
+        fm_measured(finding, sum, low * (1 - LEAST_WIDTH), high * (1 + LEAST_WIDTH), 0.95, "lines",
+                    "curve:code");
+    return true;
+}
+
+/* Whatever answers in place of a cache takes a cycle more, at the least. */
+static bool is_clear(const struct fm_lab *lab, const struct fm_tlb_step *rise)
+{
+    return rise->cost - rise->cost_before > A_CYCLE * lab->known.cycle_ns;
+}
+
+/* The first rise that is a cache's; its number, or the count of rises. The line is found on the
+   way. */
+static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
+                       struct fm_error *err)
+{
+    for (*step = 0; *step < icache->count; ++*step) {
+        bool ops;
+        if (!is_clear(lab, &icache->steps[*step]))
+            continue;
+        if (!fm_find_code_line(lab, icache, *step, &icache->line, err))
+            return false;
+        if (!icache->line)
+            continue;
+        if (!fm_is_op_cache(lab, icache, *step, &ops, err))
+            return false;
+        if (!ops)
+            return true;
+        icache->has_ops = true;
+    }
+    return true;
+}
+
+static void mark(struct fm_lab *lab, const struct fm_icache *icache, size_t first, double capacity)
+{
+    const struct fm_curve *drawn = fm_result_find_curve(lab->result, "code");
+    if (!drawn)
+        return;
+    struct fm_curve *curve = &lab->result->curves[drawn - lab->result->curves];
+    for (size_t i = first; i < icache->count; i++) {
+        struct fm_step *step = &curve->steps[curve->step_count++];
+        step->x = i == first && capacity > 0 ? capacity : icache->steps[i].held;
+        step->y = icache->steps[i].cost;
+        snprintf(step->label, sizeof step->label, i == first ? "l1i" : "level %zu", i - first + 1);
+    }
+}
+
+static void give_up(struct fm_lab *lab, const char *reason)
+{
+    report_open(lab, "capacity", "B", reason);
+    report_open(lab, "ways", "", reason);
+    report_open(lab, "line", "B", reason);
+}
+
+/* Times that two looks at one edge differ at the most. */
+#define LOOKS 1.5
+
+/* The rise of the finer curve that the first look, at one line of FM_FIRST_PITCH bytes, has shown.
+ */
+static size_t same_rise(const struct fm_lab *lab, const struct fm_icache *icache,
+                        const struct fm_tlb_step *rough)
+{
+    const double touched = fmin(1, (double)icache->line / FM_FIRST_PITCH);
+    for (size_t i = 0; i < icache->count; i++)
+        if (is_clear(lab, &icache->steps[i]) &&
+            icache->steps[i].missed * LOOKS > rough->held * touched)
+            return i;
+    return icache->count;
+}
+
+static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
+{
+    const double limit = (double)fm_lab_limit(lab) / 4;
+    size_t step;
+    if (!fm_read_fetch_curve(lab, icache, FM_FIRST_PITCH, fmin(limit, FIRST_FAR), NULL, err) ||
+        !find_cache(lab, icache, &step, err))
+        return false;
+    if (step == icache->count) {
+        give_up(lab, "fetching adds nothing that grows with the code");
+        return true;
+    }
+    const struct fm_tlb_step rough = icache->steps[step];
+    icache->lines.apart = icache->line / 2;
+    const bool drawn = fm_read_fetch_curve(
+        lab, icache, icache->line, fmin(limit, far_bytes[lab->options->effort]), "code", err);
+    icache->lines.apart = FM_WORD;
+    if (!drawn)
+        return false;
+    step = same_rise(lab, icache, &rough);
+    if (step == icache->count) {
+        give_up(lab, "two looks at the same code do not agree");
+        return true;
+    }
+    const struct fm_tlb_step rise = icache->steps[step];
+    report_number(lab, "line", "B", (double)icache->line, "lines");
+    if (!fm_find_code_ways(lab, icache, &rise, err))
+        return false;
+    const double capacity = (double)icache->ways * (double)icache->way_bytes;
+    mark(lab, icache, step, capacity);
+    if (!icache->ways) {
+        char reason[sizeof((struct fm_finding *)0)->note];
+        snprintf(reason, sizeof reason,
+                 "misses begin after %.0f bytes and are many at %.0f, but no lines conflict on "
+                 "every page placement: the index may be physical or hashed",
+                 rise.held, rise.missed);
+        report_open(lab, "capacity", "B", reason);
+        report_open(lab, "ways", "", reason);
+        return report_miss(lab, icache, rise.missed, err);
+    }
+    report_number(lab, "capacity", "B", capacity, "code-gap");
+    report_number(lab, "ways", "", icache->ways, "code-gap");
+    struct fm_finding *ways = l1i_finding(lab, "ways", "");
+    if (ways && icache->way_bytes == icache->line)
+        ways->value = ways->low = ways->high = fm_text("full");
+    return report_miss(lab, icache, capacity, err);
+}
+
+static const char *const properties[] = {"l1i.capacity", "l1i.line", "l1i.ways", "l1i.miss_latency",
+                                         NULL};
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    struct fm_icache icache = {0};
+    bool runs;
+    if (!fm_code_runs(lab, properties, &runs, err))
+        return false;
+    if (!runs)
+        return true;
+    const bool good =
+        fm_code_lines_open(&icache.lines, MOST_ELEMENTS, err) && measure(lab, &icache, err);
+    fm_code_lines_close(&icache.lines);
+    return good;
+}
+
+const struct fm_probe fm_probe_icache = {
+    .name = "icache",
+    .finds = "the first instruction cache: capacity, line, ways, what a miss adds",
+    .needs = "cycle",
+    .curve = "code",
+    .share = 0.2,
+    .run = run,
+    .properties = properties,
+};

@@ -1,0 +1,42 @@
+/* The first cache of code as far as it is known. */
+#ifndef FM_PROBE_ICACHE_H
+#define FM_PROBE_ICACHE_H
+
+#include "analysis/tlb_steps.h"
+#include "probe/code_fetch.h"
+
+/* A first look, before the line is known, goes by this many bytes. */
+#define FM_FIRST_PITCH 64
+
+struct fm_icache {
+    struct fm_code_lines lines; /* to fill and time */
+    struct fm_tlb_step steps[FM_CACHE_LEVELS];
+    size_t count; /* rises of the curve; in steps, "pages" are bytes of code */
+    double far;   /* the largest footprint */
+    size_t line;
+    unsigned ways;
+    size_t way_bytes;
+    bool has_ops; /* an op cache was seen before it */
+};
+
+/* Draws what fetching adds over the footprint, `pitch` bytes from line to line, up to `most` bytes,
+   and reads it into rises. The curve goes into the result under `id`, or nowhere if that is NULL.
+ */
+bool fm_read_fetch_curve(struct fm_lab *lab, struct fm_icache *icache, size_t pitch, double most,
+                         const char *id, struct fm_error *err);
+
+/* The unit that a miss brings, by slots that are ever further apart, just beyond a rise; 0: nothing
+   decides. */
+bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step, size_t *line,
+                       struct fm_error *err);
+
+/* Whether a rise is that of decoded operations: more of them on the same lines, and it comes at
+   fewer lines. */
+bool fm_is_op_cache(struct fm_lab *lab, struct fm_icache *icache, size_t step, bool *yes,
+                    struct fm_error *err);
+
+/* Ways and sets, by groups of lines that conflict in one set. Leaves ways 0 where none do. */
+bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
+                       struct fm_error *err);
+
+#endif

@@ -1,0 +1,153 @@
+/* The gap test on the side of code. n lines, k bytes apart, all fall into one set if k is a
+ * multiple of the way; one more than there are ways, and they miss on every lap. A second row of
+ * lines in the same pages makes pairs, so that a TLB and a branch predictor, which such strides
+ * crowd as well, take no part in what is read. */
+#include <math.h>
+
+#include "probe/icache.h"
+#include "refstring/refstring.h"
+
+/* Half a miss in a lap is the least that can be told from none … */
+#define A_MISS 0.5
+/* … and this part of all that a jump takes is the least that is believed. */
+#define GRAIN 0.015
+/* The bracket of the curve, widened by what a point can be off. */
+#define WIDER_LOW  1.25
+#define WIDER_HIGH 1.1
+/* Fresh placements on which a conflict must show. */
+#define CONFIRMATIONS  3
+#define MOST_MULTIPLES 4
+
+struct group {
+    unsigned count; /* n */
+    size_t stride;  /* k */
+    size_t on;      /* lines from the first row to the second; 0: the default */
+};
+
+/* Fills in the lines of a group. The second row is further on in the same page, by a quarter of a
+   stride or of a page unless the group says how far. Where stride and page do not agree, some of it
+   falls into another set than the rest, and does no harm. Lines that stand close are one row alone,
+   in pairs. */
+static void fill(struct fm_icache *icache, const struct group *group, size_t page)
+{
+    const size_t line = icache->line;
+    const size_t least = group->stride < page ? group->stride : page;
+    const size_t on = (group->on ? group->on : least / line / 4) * line;
+    fm_code_lines_clear(&icache->lines);
+    for (unsigned i = 0; i < group->count; i++) {
+        const size_t at = i * group->stride, within = at % page;
+        if (on > 0) {
+            fm_code_lines_add(&icache->lines, at, within + on < page ? at + on : at - on);
+            continue;
+        }
+        const bool pair = i + 1 < group->count && within + group->stride < page;
+        fm_code_lines_add(&icache->lines, at, pair ? at + group->stride : FM_NO_LINE);
+        i += pair;
+    }
+}
+
+/* Whether the group conflicts: what fetching adds is more than nothing. */
+static bool conflicts(struct fm_lab *lab, struct fm_icache *icache, const struct group *group,
+                      double miss_ns, unsigned repeats, bool *yes, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = repeats, .laps = 4, .steps = 64};
+    struct fm_code_fetch found;
+    fill(icache, group, lab->machine->info.page_size);
+    if (!fm_time_fetch(lab, &icache->lines, &care, &found, err))
+        return false;
+    *yes = found.miss_ns > fmax(A_MISS * miss_ns / group->count, GRAIN * found.one_ns);
+    return true;
+}
+
+static size_t arena_of(const struct fm_lab *lab, const struct group *group)
+{
+    return group->count * group->stride + 2 * lab->machine->info.page_size;
+}
+
+/* Whether it does so on fresh pages too, and with a line less never. */
+static bool confirm(struct fm_lab *lab, struct fm_icache *icache, const struct group *group,
+                    double miss_ns, bool *yes, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    const size_t least = group->stride < page ? group->stride : page;
+    /* Less than half a stride: at half of it the rows would meet where the way is half as long. */
+    const size_t choices = least / icache->line / 3;
+    struct group one = *group, fewer;
+    *yes = true;
+    for (int i = 0; i < CONFIRMATIONS && *yes; i++) {
+        bool more, less = false;
+        /* Rows that meet each other by their distance do not do so at another. */
+        one.on = choices ? 1 + fm_lab_seed(lab) % choices : 0;
+        fewer = one;
+        fewer.count--;
+        if (!fm_lab_place(lab, arena_of(lab, group), err) ||
+            !conflicts(lab, icache, &one, miss_ns, 6, &more, err) ||
+            (group->count > 2 && !conflicts(lab, icache, &fewer, miss_ns, 6, &less, err)))
+            return false;
+        *yes = more && !less;
+    }
+    return true;
+}
+
+/* A reading that noise spoiled may have passed over the true stride; half of it conflicts too, at
+   twice as many lines. So the multiples of what was found are asked once more. */
+static bool look_again(struct fm_lab *lab, struct fm_icache *icache, double miss_ns,
+                       struct fm_error *err)
+{
+    for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
+        const struct group group = {icache->ways / times + 1, icache->way_bytes * times, 0};
+        bool yes;
+        if (icache->ways % times)
+            continue;
+        if (!confirm(lab, icache, &group, miss_ns, &yes, err))
+            return false;
+        if (yes) {
+            icache->ways /= times;
+            icache->way_bytes *= times;
+            return true;
+        }
+    }
+    return true;
+}
+
+/* All strides of one number of lines that fit the bracket. */
+static bool try_count(struct fm_lab *lab, struct fm_icache *icache, unsigned count, double low,
+                      double high, double miss_ns, struct fm_error *err)
+{
+    const double line = (double)icache->line;
+    const size_t from = (size_t)ceil(low / (count - 1) / line);
+    const size_t to = (size_t)floor(high / (count - 1) / line);
+    for (size_t lines = from ? from : 1; lines <= to && !icache->ways; lines++) {
+        const struct group group = {count, lines * icache->line, 0};
+        bool yes;
+        if (!conflicts(lab, icache, &group, miss_ns, 2, &yes, err))
+            return false;
+        if (!yes)
+            continue;
+        if (!confirm(lab, icache, &group, miss_ns, &yes, err))
+            return false;
+        if (yes) {
+            icache->ways = count - 1;
+            icache->way_bytes = group.stride;
+        } else if (!fm_lab_place(lab, (size_t)(3 * high) + 2 * lab->machine->info.page_size, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
+                       struct fm_error *err)
+{
+    const double low = step->held / WIDER_LOW, high = step->missed * WIDER_HIGH;
+    const double miss_ns = step->cost - step->cost_before;
+    const unsigned most = (unsigned)(high / (double)icache->line) + 2;
+    icache->ways = 0;
+    icache->lines.apart = icache->line / 2;
+    bool good = fm_lab_place(lab, (size_t)(3 * high) + 2 * lab->machine->info.page_size, err);
+    for (unsigned count = 2; count <= most && good && !icache->ways; count++)
+        good = fm_lab_go_on(lab, 0, err) && try_count(lab, icache, count, low, high, miss_ns, err);
+    good = good && (!icache->ways || look_again(lab, icache, miss_ns, err));
+    icache->lines.apart = FM_WORD;
+    return good;
+}

@@ -1,0 +1,227 @@
+/* Whether code and data share a cache or a TLB, as AMP asks it: data that fits is loaded, code that
+ * would fill the structure is run, and the data is timed again. Beside it, as many jumps in code
+ * that leaves the structure alone. */
+#include "probe/unified.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "probe/code_fetch.h"
+#include "probe/probe.h"
+#include "refstring/refstring.h"
+
+/* Runs of which the least counts: each is preceded by its code. */
+#define RUNS 9
+/* Part of a structure that data takes; of a TLB code takes as much. */
+#define FITS 0.85
+/* Times a cache's capacity that code takes: on scattered pages there is room beside what a program
+   gets. */
+#define FILLS 2
+/* Part of a miss in each load that shows that code has pushed the data out; and that says that it
+   has not. */
+#define PUSHED_OUT 0.4
+#define STAYED     0.15
+#define PLACEMENTS 3
+/* Lines of code that go into a page where pages are to be few. */
+#define LINES_OF_PAGE 16
+/* Bytes from one jump to the next: a line, or more than one to a line. */
+#define PITCH 64
+/* No cache larger than this is filled with code, in each effort. */
+static const double most_code[] = {
+    [FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p23, [FM_THOROUGH] = 0x1p25};
+
+static double number_of(const struct fm_lab *lab, const char *structure, size_t level,
+                        const char *attribute)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s%zu.%s", structure, level, attribute);
+    const struct fm_finding *finding = fm_result_find(lab->result, property);
+    return finding && finding->status == FM_MEASURED ? finding->value.number : 0;
+}
+
+/* The least time of a load after the code has run. Frees both strings. */
+static bool time_after(struct fm_lab *lab, struct fm_string *data, struct fm_string *code,
+                       unsigned laps, double *ns, struct fm_error *err)
+{
+    struct fm_sample sample;
+    double least_disturbed = INFINITY;
+    bool good = true;
+    *ns = INFINITY;
+    fm_string_after(data, code, laps);
+    for (int i = 0; i < RUNS && good; i++) {
+        good = fm_lab_go_on(lab, 0, err) &&
+               lab->machine->ops->run(lab->machine, data, 1, &sample, err);
+        const double each = sample.ns / (double)sample.references;
+        least_disturbed = fmin(least_disturbed, each);
+        if (good && !sample.disturbed)
+            *ns = fmin(*ns, each);
+    }
+    if (isinf(*ns))
+        *ns = least_disturbed;
+    fm_string_free(data);
+    return good;
+}
+
+/* One line in each of `pages` pages from `first` on, or in a few of them as many lines. */
+static bool page_string(struct fm_lab *lab, size_t first, size_t pages, unsigned lines,
+                        struct fm_string *string, struct fm_error *err)
+{
+    static const uint32_t most = 8192;
+    uint32_t numbers[8192];
+    const size_t count = pages / lines < 1 ? 1 : pages / lines < most ? pages / lines : most;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (uint32_t)(first + i);
+    const struct fm_page_plan plan = {.pages = numbers,
+                                      .count = count,
+                                      .page = lab->machine->info.page_size,
+                                      .unit = PITCH,
+                                      .lines = lines,
+                                      .burst = lines,
+                                      .seed = lab->placement_seed};
+    return fm_page_string(string, &plan, err);
+}
+
+/* What loads of one line in each page take after jumps to as many pages, and to few. */
+static bool compare_pages(struct fm_lab *lab, size_t pages, double *more_ns, struct fm_error *err)
+{
+    double ns[2];
+    for (int few = 0; few < 2; few++) {
+        struct fm_string data, code;
+        if (!page_string(lab, 0, pages, 1, &data, err))
+            return false;
+        if (!page_string(lab, pages, pages, few ? LINES_OF_PAGE : 1, &code, err)) {
+            fm_string_free(&data);
+            return false;
+        }
+        if (!time_after(lab, &data, &code, 1, &ns[few], err))
+            return false;
+    }
+    *more_ns = ns[0] - ns[1];
+    return true;
+}
+
+static void report(struct fm_lab *lab, const char *structure, size_t level, double part)
+{
+    char property[FM_PROPERTY_TEXT], reason[sizeof((struct fm_finding *)0)->note];
+    snprintf(property, sizeof property, "%s%zu.unified", structure, level);
+    struct fm_finding *finding = fm_result_finding(lab->result, property, "");
+    if (!finding)
+        return;
+    if (part > STAYED && part < PUSHED_OUT) {
+        snprintf(reason, sizeof reason,
+                 "code pushes out %.0f%% of the data: neither most of it nor nearly none",
+                 100 * part);
+        fm_undetermined(finding, reason);
+        return;
+    }
+    fm_measured(finding, 0, 0, 0, 0.95, "after-code", NULL);
+    finding->value = finding->low = finding->high = fm_bool(part >= PUSHED_OUT);
+}
+
+bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct fm_error *err)
+{
+    const double entries = number_of(lab, "dtlb", level + 1, "entries");
+    const double miss = number_of(lab, "dtlb", level + 1, "miss_cost") -
+                        (level ? number_of(lab, "dtlb", level, "miss_cost") : 0);
+    const double piece = number_of(lab, "dtlb", level + 1, "page_size");
+    const double page = (double)lab->machine->info.page_size;
+    const size_t pages = (size_t)(FITS * entries * fmax(1, piece / page));
+    double sum = 0, more;
+    *shared = false;
+    if (pages < LINES_OF_PAGE || miss <= 0 ||
+        (double)fm_lab_limit(lab) < 2.0 * (double)pages * page)
+        return true;
+    for (int i = 0; i < PLACEMENTS; i++) {
+        if (!fm_lab_place(lab, 2 * (pages + 1) * (size_t)page, err) ||
+            !compare_pages(lab, pages, &more, err))
+            return false;
+        sum += more / PLACEMENTS;
+    }
+    report(lab, "dtlb", level + 1, sum / miss);
+    *shared = sum / miss >= PUSHED_OUT;
+    return true;
+}
+
+/* All lines of a footprint, of data or of code. */
+static bool swept(struct fm_lab *lab, size_t bytes, size_t unit, struct fm_string *string,
+                  struct fm_error *err)
+{
+    const struct fm_swept_plan plan = {.bytes = bytes,
+                                       .unit = unit,
+                                       .page = lab->machine->info.page_size,
+                                       .burst = 1,
+                                       .seed = lab->placement_seed};
+    return fm_swept_string(string, &plan, err);
+}
+
+static void move_on(struct fm_string *string, size_t bytes)
+{
+    for (size_t i = 0; i < string->orders[0].count; i++)
+        string->orders[0].word[i] += (uint32_t)(bytes / FM_WORD);
+    string->bytes += bytes;
+}
+
+/* What loads over a footprint take after jumps over as much code, and after as many over little. */
+static bool compare_footprints(struct fm_lab *lab, size_t bytes, size_t line, double *more_ns,
+                               struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    const size_t whole = (bytes + page - 1) / page * page;
+    double ns[2];
+    for (int little = 0; little < 2; little++) {
+        struct fm_string data, code;
+        const size_t part = little ? page / 2 : (size_t)(FILLS / FITS * (double)bytes);
+        if (!swept(lab, bytes, line, &data, err))
+            return false;
+        if (!swept(lab, part, line > PITCH ? line : PITCH, &code, err)) {
+            fm_string_free(&data);
+            return false;
+        }
+        move_on(&code, whole);
+        if (!time_after(lab, &data, &code, little ? (unsigned)(bytes / part) : 1, &ns[little], err))
+            return false;
+    }
+    *more_ns = ns[0] - ns[1];
+    return true;
+}
+
+static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const double bytes = FITS * level->capacity, miss = level[1].height_ns - level->height_ns;
+    double sum = 0, more;
+    if (level->capacity <= 0 || level->line == 0 || miss <= 0)
+        return true;
+    if (bytes > fmin(most_code[lab->options->effort], (double)fm_lab_limit(lab) / (2 * FILLS)))
+        return true;
+    for (int i = 0; i < PLACEMENTS; i++) {
+        if (!fm_lab_place(lab, 2 * FILLS * (size_t)bytes + 4 * lab->machine->info.page_size, err) ||
+            !compare_footprints(lab, (size_t)bytes, level->line, &more, err))
+            return false;
+        sum += more / PLACEMENTS;
+    }
+    report(lab, "l", index + 1, sum / miss);
+    return true;
+}
+
+static const char *const properties[] = {NULL};
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    bool runs;
+    if (!fm_code_runs(lab, properties, &runs, err))
+        return false;
+    for (size_t i = 1; i + 1 < lab->known.count && runs; i++)
+        if (!find_unified_cache(lab, i, err))
+            return false;
+    return true;
+}
+
+const struct fm_probe fm_probe_unified = {
+    .name = "unified",
+    .finds = "whether code and data share the outer caches",
+    .needs = "levels,capacity",
+    .share = 0.1,
+    .run = run,
+    .properties = properties,
+};

@@ -1,0 +1,11 @@
+/* Whether code and data share a structure. */
+#ifndef FM_PROBE_UNIFIED_H
+#define FM_PROBE_UNIFIED_H
+
+#include "probe/lab.h"
+
+/* Whether the TLB of data at a level, counted from 0, holds translations of code too, and says so
+   as a finding. False where that TLB is not known, and nothing is said. */
+bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct fm_error *err);
+
+#endif

@@ -1,0 +1,241 @@
+/* The probes of the side of code on simulated machines: each structure is told from the others that
+ * a chain of jumps fills as well. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine/simulated/simulated.h"
+#include "survey/survey.h"
+
+#define PAGE 4096u
+
+static struct fm_cache_description cache(const char *name, unsigned level, enum fm_holds holds,
+                                         uint64_t capacity, uint32_t line, uint32_t ways,
+                                         double latency)
+{
+    struct fm_cache_description cache = {.level = level,
+                                         .holds = holds,
+                                         .capacity = capacity,
+                                         .line = line,
+                                         .ways = ways,
+                                         .latency = latency,
+                                         .write_allocate = true};
+    snprintf(cache.name, sizeof cache.name, "%s", name);
+    return cache;
+}
+
+static struct fm_tlb_description tlb(const char *name, unsigned level, enum fm_holds holds,
+                                     uint32_t entries, uint32_t ways, double latency)
+{
+    struct fm_tlb_description tlb = {.level = level,
+                                     .holds = holds,
+                                     .entries = entries,
+                                     .ways = ways,
+                                     .latency = latency,
+                                     .page_sizes = {PAGE},
+                                     .page_size_count = 1};
+    snprintf(tlb.name, sizeof tlb.name, "%s", name);
+    return tlb;
+}
+
+/* 32 KiB of code in 4 ways of 64 bytes; noise and scattered pages. */
+static struct fm_description usual_machine(void)
+{
+    return (struct fm_description){
+        .name = "usual",
+        .clock_mhz = 1000,
+        .add_latency = 1,
+        .page_size = PAGE,
+        .page_mapping = FM_MAPPING_RANDOM,
+        .caches = {cache("l1d", 1, FM_HOLDS_DATA, 16384, 64, 4, 4),
+                   cache("l1i", 1, FM_HOLDS_INSTRUCTIONS, 32768, 64, 4, 4),
+                   cache("l2", 2, FM_HOLDS_BOTH, 262144, 64, 8, 14)},
+        .cache_count = 3,
+        .tlbs = {tlb("dtlb1", 1, FM_HOLDS_DATA, 32, 32, 0),
+                 tlb("itlb1", 1, FM_HOLDS_INSTRUCTIONS, 48, 4, 0),
+                 tlb("dtlb2", 2, FM_HOLDS_BOTH, 256, 4, 7)},
+        .tlb_count = 3,
+        .walk_latency = 30,
+        .memory_latency = 120,
+        .noise = {.jitter = 0.01, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8},
+    };
+}
+
+static void survey(const struct fm_description *description, const char *only,
+                   struct fm_result *result)
+{
+    struct fm_error err = {0};
+    const struct fm_survey_options options = {
+        .effort = FM_NORMAL, .max_footprint = 8 << 20, .seed = 1, .only = only};
+    struct fm_machine *machine = fm_simulated_open(description, 1, &err);
+    if (!machine)
+        fail_msg("%s", err.text);
+    fm_result_init(result);
+    if (!fm_survey(machine, NULL, &options, result, &err))
+        fail_msg("%s", err.text);
+    machine->ops->close(machine);
+}
+
+static const struct fm_finding *measured(const struct fm_result *result, const char *property)
+{
+    const struct fm_finding *finding = fm_result_find(result, property);
+    if (!finding || finding->status != FM_MEASURED)
+        fail_msg("%s is not measured: %s", property, finding ? finding->note : "not there");
+    return finding;
+}
+
+static void expect(const struct fm_result *result, const char *property, double value)
+{
+    const struct fm_finding *finding = measured(result, property);
+    if (finding->value.number != value)
+        fail_msg("%s is %g, not %g", property, finding->value.number, value);
+}
+
+static void expect_usual_cache(const struct fm_description *description)
+{
+    struct fm_result result;
+    survey(description, "icache", &result);
+    expect(&result, "l1i.capacity", 32768);
+    expect(&result, "l1i.line", 64);
+    expect(&result, "l1i.ways", 4);
+    const double miss = measured(&result, "l1i.miss_latency")->value.number;
+    assert_true(miss > 9.5 && miss < 10.5);
+    fm_result_free(&result);
+}
+
+static void finds_the_cache(void **state)
+{
+    (void)state;
+    const struct fm_description description = usual_machine();
+    expect_usual_cache(&description);
+}
+
+/* 512 lines are in the cache; as many jumps, one or two to a line, are in this buffer. */
+static void is_not_confused_by_targets(void **state)
+{
+    (void)state;
+    static const uint32_t entries[] = {512, 1024};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct fm_description description = usual_machine();
+        description.btbs[0] = (struct fm_btb_description){entries[i], 4, 8, 12};
+        description.btb_count = 1;
+        expect_usual_cache(&description);
+    }
+}
+
+static void is_not_confused_by_decoded_operations(void **state)
+{
+    (void)state;
+    static const uint32_t entries[] = {128, 512};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct fm_description description = usual_machine();
+        description.op_cache = (struct fm_op_cache_description){entries[i], 4, 32, 6, 1};
+        expect_usual_cache(&description);
+    }
+}
+
+/* Eight pages are 32 KiB. */
+static void is_not_confused_by_translation(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    description.tlbs[1] = tlb("itlb1", 1, FM_HOLDS_INSTRUCTIONS, 8, 8, 0);
+    description.tlb_count = 2;
+    expect_usual_cache(&description);
+}
+
+static void finds_the_tlb_and_what_is_shared(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.btbs[0] = (struct fm_btb_description){48, 4, 8, 12};
+    description.btb_count = 1;
+    survey(&description, "itlb,unified", &result);
+    expect(&result, "itlb1.entries", 48);
+    expect(&result, "itlb1.ways", 4);
+    expect(&result, "itlb1.reach", 48 * PAGE);
+    assert_true(measured(&result, "dtlb2.unified")->value.truth);
+    assert_false(measured(&result, "dtlb1.unified")->value.truth);
+    assert_true(measured(&result, "l2.unified")->value.truth);
+    assert_null(fm_result_find(&result, "itlb2.entries"));
+    fm_result_free(&result);
+}
+
+/* A second level for each. */
+static void finds_what_is_not_shared(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.page_mapping = FM_MAPPING_CONTIGUOUS;
+    description.caches[2].holds = FM_HOLDS_DATA;
+    description.caches[3] = cache("l2i", 2, FM_HOLDS_INSTRUCTIONS, 262144, 64, 8, 14);
+    description.cache_count = 4;
+    description.tlbs[2].holds = FM_HOLDS_DATA;
+    description.tlbs[3] = tlb("itlb2", 2, FM_HOLDS_INSTRUCTIONS, 192, 4, 7);
+    description.tlb_count = 4;
+    survey(&description, "itlb,unified", &result);
+    assert_false(measured(&result, "dtlb2.unified")->value.truth);
+    assert_false(measured(&result, "l2.unified")->value.truth);
+    expect(&result, "itlb2.entries", 192);
+    expect(&result, "itlb2.ways", 4);
+    fm_result_free(&result);
+}
+
+/* Targets in two levels, an op cache and a cache that end among them. */
+static void finds_targets(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.btbs[0] = (struct fm_btb_description){64, 64, 8, 2};
+    description.btbs[1] = (struct fm_btb_description){2048, 4, 8, 12};
+    description.btb_count = 2;
+    description.op_cache = (struct fm_op_cache_description){512, 8, 32, 6, 1};
+    survey(&description, "btb", &result);
+    expect(&result, "btb1.entries", 64);
+    const struct fm_finding *entries = measured(&result, "btb.entries");
+    assert_true(entries->low.number <= 2048 && 2048 <= entries->high.number);
+    assert_true(entries->value.number >= 2048 && entries->value.number < 1.05 * 2048);
+    const double inner = measured(&result, "btb1.miss_cost")->value.number;
+    const double outer = measured(&result, "btb.miss_cost")->value.number;
+    assert_true(inner > 1.8 && inner < 2.2);
+    assert_true(outer > 11.4 && outer < 12.6);
+    fm_result_free(&result);
+}
+
+static void says_where_code_cannot_be_run(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.caches[1] = description.caches[2];
+    description.cache_count = 2;
+    survey(&description, "icache", &result);
+    const struct fm_finding *capacity = fm_result_find(&result, "l1i.capacity");
+    assert_non_null(capacity);
+    assert_int_equal(capacity->status, FM_UNSUPPORTED);
+    assert_non_null(strstr(capacity->note, "no instruction cache"));
+    fm_result_free(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_cache),
+        cmocka_unit_test(is_not_confused_by_targets),
+        cmocka_unit_test(is_not_confused_by_decoded_operations),
+        cmocka_unit_test(is_not_confused_by_translation),
+        cmocka_unit_test(finds_the_tlb_and_what_is_shared),
+        cmocka_unit_test(finds_what_is_not_shared),
+        cmocka_unit_test(finds_targets),
+        cmocka_unit_test(says_where_code_cannot_be_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
