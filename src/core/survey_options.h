@@ -7,7 +7,13 @@
 
 enum fm_effort { FM_QUICK, FM_NORMAL, FM_THOROUGH };
 
-enum fm_method { FM_METHOD_DEFAULT, FM_METHOD_COOPER_SANDOVAL, FM_METHOD_CALIBRATOR, FM_METHOD_PAPI_CACHE, FM_METHOD_AMP };
+enum fm_method {
+    FM_METHOD_DEFAULT,
+    FM_METHOD_COOPER_SANDOVAL,
+    FM_METHOD_CALIBRATOR,
+    FM_METHOD_PAPI_CACHE,
+    FM_METHOD_AMP
+};
 
 struct fm_survey_options {
     enum fm_effort effort;

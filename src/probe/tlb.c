@@ -140,10 +140,15 @@ static bool is_alone(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t inde
     char property[FM_PROPERTY_TEXT];
     snprintf(property, sizeof property, "dtlb%zu.entries", index + 1);
     const struct fm_finding *data = fm_result_find(lab->result, property);
-    if (!data || data->status == FM_MEASURED)
+    snprintf(property, sizeof property, "dtlb%zu.unified", index + 1);
+    const struct fm_finding *unified = fm_result_find(lab->result, property);
+    const bool told_apart = unified && unified->status == FM_MEASURED;
+    if (!data || (data->status == FM_MEASURED && told_apart))
         return true;
     report_open(lab, tlbs, index, "entries", "",
-                "it may be that of data, which is not determined either");
+                data->status == FM_MEASURED
+                    ? "it may be that of data: whether code shares that is not determined"
+                    : "it may be that of data, which is not determined either");
     return false;
 }
 

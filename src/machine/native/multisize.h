@@ -1,5 +1,5 @@
-/* Pages of several base pages that the kernel gives transparently, in sizes below that of a huge page:
-   each size has a switch of its own, and most systems leave all off. */
+/* Pages of several base pages that the kernel gives transparently, in sizes below that of a huge
+   page: each size has a switch of its own, and most systems leave all off. */
 #ifndef FM_MACHINE_NATIVE_MULTISIZE_H
 #define FM_MACHINE_NATIVE_MULTISIZE_H
 
