@@ -24,7 +24,7 @@ static bool miss_ratio(const struct count *count, size_t bytes, unsigned placeme
         struct fm_sample sample;
         if (!machine->ops->place(machine, bytes, 0, err) || !fm_swept_string(&string, &plan, err))
             return false;
-        fm_string_prime(&string, 4);
+        fm_string_prime(&string, 3);
         fm_string_time(&string, string.orders[0].count);
         const bool good = machine->ops->run(machine, &string, 1, &sample, err);
         fm_string_free(&string);
@@ -78,8 +78,9 @@ static bool average(const struct count *count, unsigned placements, double *byte
         xy += (x[i] - mean_x) * (y[i] - mean_y);
         xx += (x[i] - mean_x) * (x[i] - mean_x);
     }
-    if (xy > 0)
-        *bytes = mean_x + (MISSES - mean_y) * xx / xy;
+    /* No further than was looked. */
+    const double there = xy > 0 ? mean_x + (MISSES - mean_y) * xx / xy : mean_x;
+    *bytes = fmin(fmax(there, x[0]), x[AROUND - 1]);
     return true;
 }
 
@@ -96,24 +97,18 @@ bool fm_true_capacity(const struct fm_description *description, unsigned level, 
     fm_simulated_count(count.machine, true);
     const bool moves =
         description->page_mapping == FM_MAPPING_RANDOM && cache->index != FM_INDEX_VIRTUAL;
-    const uint64_t way = cache->capacity / cache->ways;
     double low = 0, high = 4 * (double)cache->capacity;
     bool good;
     if (!moves) {
         good = bracket(&count, 1, 0.004, &low, &high, err);
         *bytes = low;
     } else {
-        /* All lines of a page fare alike where pages fill whole runs of sets: a few of them do. */
-        if (cache->index == FM_INDEX_PHYSICAL && way % description->page_size == 0 &&
-            cache->line < description->page_size / 4)
-            count.unit = description->page_size / 4;
-        /* The more sets, the less luck there is. */
-        const double words = (double)cache->capacity / (double)count.unit;
-        const double few = fmin(fmax(2e5 / words, 6), 60), many = fmin(fmax(4e5 / words, 10), 400);
+        /* The more lines, the less luck there is. */
+        const double lines = (double)cache->capacity / cache->line;
+        const double few = fmin(fmax(1e5 / lines, 6), 40), many = fmin(fmax(6e5 / lines, 12), 400);
         good = bracket(&count, (unsigned)few, 0.05, &low, &high, err);
         *bytes = (low + high) / 2;
-        for (int i = 0; i < 2 && good; i++)
-            good = average(&count, (unsigned)many, bytes, err);
+        good = good && average(&count, (unsigned)many, bytes, err);
     }
     count.machine->ops->close(count.machine);
     return good;
