@@ -77,6 +77,24 @@ static bool is_clear(const struct fm_lab *lab, const struct fm_tlb_step *rise)
     return rise->cost - rise->cost_before > A_CYCLE * lab->known.cycle_ns;
 }
 
+/* The line, as two looks of three at the most have it; 0: no two agree. */
+static bool look_at_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                         struct fm_error *err)
+{
+    size_t one, other;
+    if (!fm_find_code_line(lab, icache, step, &one, err) ||
+        !fm_find_code_line(lab, icache, step, &other, err))
+        return false;
+    icache->line = one;
+    if (one == other)
+        return true;
+    if (!fm_find_code_line(lab, icache, step, &icache->line, err))
+        return false;
+    if (icache->line != one && icache->line != other)
+        icache->line = 0;
+    return true;
+}
+
 /* The first rise that is a cache's; its number, or the count of rises. The line is found on the
    way. */
 static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
@@ -86,7 +104,7 @@ static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
         bool ops;
         if (!is_clear(lab, &icache->steps[*step]))
             continue;
-        if (!fm_find_code_line(lab, icache, *step, &icache->line, err))
+        if (!look_at_line(lab, icache, *step, err))
             return false;
         if (!icache->line)
             continue;
