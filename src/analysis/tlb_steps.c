@@ -1,7 +1,9 @@
 #include "analysis/tlb_steps.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analysis/monotone_steps.h"
 
 /* A rise from one point to the next that ends a plateau; walks grow by less. */
 #define RISE 0.15
@@ -59,4 +61,18 @@ size_t fm_read_tlb_steps(const struct fm_tlb_point *points, size_t n, struct fm_
             steps[count++] = step;
     }
     return count;
+}
+
+bool fm_smooth_tlb_points(struct fm_tlb_point *points, size_t n)
+{
+    double *cost = malloc(2 * (n + 1) * sizeof *cost), *error = cost ? cost + n : NULL;
+    for (size_t i = 0; cost && i < n; i++) {
+        cost[i] = points[i].cost;
+        error[i] = points[i].error;
+    }
+    const bool good = cost && (n == 0 || fm_monotone_steps(cost, error, n, cost));
+    for (size_t i = 0; good && i < n; i++)
+        points[i].cost = cost[i];
+    free(cost);
+    return good;
 }

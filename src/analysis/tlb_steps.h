@@ -2,6 +2,7 @@
 #ifndef FM_ANALYSIS_TLB_STEPS_H
 #define FM_ANALYSIS_TLB_STEPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Readings at one number of pages, ascending. */
@@ -27,5 +28,9 @@ struct fm_tlb_step {
    fall out of caches, and falls where misses of caches hide it. */
 size_t fm_read_tlb_steps(const struct fm_tlb_point *points, size_t n, struct fm_tlb_step *steps,
                          size_t most);
+
+/* Costs never fall as pages are added, but for what misses of caches hide of them: a reading that
+   something disturbed is outvoted by its neighbours. False when memory is out. */
+bool fm_smooth_tlb_points(struct fm_tlb_point *points, size_t n);
 
 #endif

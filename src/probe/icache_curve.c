@@ -1,7 +1,6 @@
 /* What fetching code adds to a jump over the footprint; the line; op caches told from caches. */
 #include <math.h>
 
-#include "analysis/monotone_steps.h"
 #include "probe/icache.h"
 #include "refstring/refstring.h"
 
@@ -32,21 +31,6 @@ static bool time_footprint(struct fm_lab *lab, struct fm_icache *icache, size_t 
     const struct fm_care care = {.repeats = repeats, .steps = 256};
     fm_code_lines_fill(&icache->lines, bytes, pitch, lab->machine->info.page_size);
     return fm_time_fetch(lab, &icache->lines, &care, found, err);
-}
-
-/* Misses never get fewer as code is added; a reading that something disturbed is outvoted. */
-static bool smooth(struct fm_tlb_point *points, size_t n, struct fm_error *err)
-{
-    double cost[MOST_POINTS], error[MOST_POINTS];
-    for (size_t i = 0; i < n; i++) {
-        cost[i] = points[i].cost;
-        error[i] = points[i].error;
-    }
-    if (n && !fm_monotone_steps(cost, error, n, cost))
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
-    for (size_t i = 0; i < n; i++)
-        points[i].cost = cost[i];
-    return true;
 }
 
 static void draw(struct fm_lab *lab, const char *id, const struct fm_tlb_point *points, size_t n)
@@ -85,8 +69,8 @@ bool fm_read_fetch_curve(struct fm_lab *lab, struct fm_icache *icache, size_t pi
         lines = fmax(floor(lines) + 1, lines * exp2(1.0 / DENSITY));
     }
     draw(lab, id, points, n);
-    if (!smooth(points, n, err))
-        return false;
+    if (!fm_smooth_tlb_points(points, n))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
     icache->count = fm_read_tlb_steps(points, n, icache->steps, FM_CACHE_LEVELS);
     return true;
 }

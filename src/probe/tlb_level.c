@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/median.h"
-#include "analysis/monotone_steps.h"
 
 /* Memory that is touched at the most, in each effort: huge pages are dear. */
 static const double most_memory[] = {
@@ -48,22 +47,6 @@ static bool time_pages(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t count, s
     return fm_time_translation(lab, &tlbs->list, &care, found, err);
 }
 
-/* Translation never gets cheaper as pages are added, but for what misses of caches hide of it. A
-   reading that something disturbed is outvoted by its neighbours. */
-static bool smooth(struct fm_tlb_point *points, size_t n, struct fm_error *err)
-{
-    double cost[MOST_POINTS], error[MOST_POINTS];
-    for (size_t i = 0; i < n; i++) {
-        cost[i] = points[i].cost;
-        error[i] = points[i].error;
-    }
-    if (n && !fm_monotone_steps(cost, error, n, cost))
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
-    for (size_t i = 0; i < n; i++)
-        points[i].cost = cost[i];
-    return true;
-}
-
 bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
 {
     struct fm_tlb_point points[MOST_POINTS];
@@ -96,8 +79,8 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
         tlbs->far = points[n].pages;
         pages = fmax(floor(pages) + 1, pages * exp2(1.0 / DENSITY));
     }
-    if (!smooth(points, n, err))
-        return false;
+    if (!fm_smooth_tlb_points(points, n))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
     tlbs->count = fm_read_tlb_steps(points, n, steps, FM_TLB_LEVELS);
     for (size_t i = 0; i < tlbs->count; i++)
         tlbs->known[i] = (struct fm_known_tlb){.step = steps[i], .read_cost = steps[i].cost};
