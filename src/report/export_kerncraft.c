@@ -22,6 +22,8 @@ static void quoted(FILE *out, const char *text)
     fputs("\"\n", out);
 }
 
+/* Plain numbers: kerncraft hands what is below `cache per group` to its cache simulator as it is, and
+   that one takes no amounts with a unit. */
 static void cache_number(struct fm_export_page *page, const char *key, double number)
 {
     if (number > 0)
@@ -68,8 +70,7 @@ static void cache_level(struct fm_export_page *page, unsigned level, unsigned la
     fprintf(page->out, "- level: L%u\n  cache per group:\n", level);
     cache_number(page, "sets", g.sets);
     cache_number(page, "ways", g.ways);
-    if (g.line > 0)
-        fprintf(page->out, "    cl_size: %.0f B\n", g.line);
+    cache_number(page, "cl_size", g.line);
     replacement(page, cache);
     writes(page, cache);
     if (level < last)

@@ -10,7 +10,7 @@ jq 'def add(p; v): .findings += [.findings[0] | .property = p | .unit = "" | .va
         .high = v];
     .findings |= map(select(.property | test("^l2.(physical|ways|replacement)|^l1d.(replacement|write|shared)|^l1i") | not)) |
     add("l2.physical_capacity"; 65536) | add("l2.ways"; 4) | add("l1d.replacement"; "lru") |
-    add("l1d.write_allocate"; true) | add("l1d.write_policy"; "back") | add("l1d.shared_by"; 2) |
+    add("l1d.write_allocate"; true) | add("l1d.write_policy"; "back") | add("l1d.shared_by"; 1) | add("l2.shared_by"; 1) |
     add("l1i.capacity"; 8192) | add("l1i.line"; 32) | add("l1i.ways"; "full") |
     add("dtlb1@2MiB.entries"; 16) | add("memory.parallel_misses"; 7)' measured.json >full.json
 jq '.findings |= map(if .property | test("^l2") then .status = "undetermined" | .value = null |
@@ -126,7 +126,9 @@ cp err missing
 "$(python_with yaml)" "$top/tests/cli/kerncraft.py" kerncraft >out 2>err
 code=$?
 ok "kerncraft: its form" [ "$code" = 0 ]
-ok "kerncraft: levels and L1" has "^\['L1', 'L2', 'MEM'\] {'sets': 64, 'ways': 2, 'cl_size': '32 B', 'replacement_policy': 'LRU', 'write_allocate': True, 'write_back': True, 'load_from': 'L2', 'store_to': 'L2'} 4096 B"
+ok "kerncraft: levels and L1" has "^\['L1', 'L2', 'MEM'\] {'sets': 64, 'ways': 2, 'cl_size': 32, 'replacement_policy': 'LRU', 'write_allocate': True, 'write_back': True, 'load_from': 'L2', 'store_to': 'L2'} 4096 B"
+ok "kerncraft itself, where it is installed, builds the caches" \
+    has '^kerncraft: \(not installed\|\[4096, 65536\]\)$'
 ok "kerncraft: what is not known is said" grep -q '^fathom: replacement_policy left out: l2.replacement' missing
 
 if [ "$FATHOM_REPORT" = yes ]; then

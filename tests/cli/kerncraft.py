@@ -1,7 +1,8 @@
-"""Reads a machine file the way kerncraft does, and says what is wrong with its memory hierarchy.
+"""Gives a machine file to kerncraft, and says what is wrong with its memory hierarchy.
 
-kerncraft is not packaged; its form is documented in its examples and in machinemodel.py: an amount
-is "<decimal> <prefix><unit>", a cache has at most the keys below, and levels name the next one.
+kerncraft is on PyPI, and not packaged everywhere. Where it is missing the form alone is checked, as its
+examples and machinemodel.py have it: an amount is "<decimal> <prefix><unit>", a cache has at most the
+keys below, which go to the cache simulator as plain numbers, and levels name the next one.
 """
 import re
 import sys
@@ -9,9 +10,22 @@ import sys
 import yaml
 
 AMOUNT = re.compile(r"^[0-9]+(\.[0-9]+)? [kMGTP]?(B|Hz)$")
-CACHE = {"sets": int, "ways": int, "cl_size": str, "replacement_policy": str,
+CACHE = {"sets": int, "ways": int, "cl_size": int, "replacement_policy": str,
          "write_allocate": bool, "write_back": bool, "load_from": str, "store_to": str}
 POLICIES = {"LRU", "FIFO", "MRU", "RR"}
+
+
+def ask_kerncraft(path):
+    """Has kerncraft read the file and build the caches in its simulator; sizes as it sees them."""
+    try:
+        from kerncraft.machinemodel import MachineModel
+    except ImportError:
+        return "not installed"
+    machine = MachineModel(path)
+    if any("cores per group" not in level for level in machine["memory hierarchy"][:-1]):
+        return "read"
+    caches = machine.get_cachesim().levels(with_mem=False)
+    return [cache.backend.sets * cache.backend.ways * cache.backend.cl_size for cache in caches]
 
 
 def main():
@@ -29,10 +43,10 @@ def main():
         cache = level["cache per group"]
         for key, value in cache.items():
             assert type(value) is CACHE[key], key
-        assert AMOUNT.match(cache["cl_size"])
         assert cache.get("replacement_policy", "LRU") in POLICIES
         assert cache.get("load_from", "MEM") == following == cache.get("store_to", "MEM")
     print(names, levels[0]["cache per group"], levels[0]["size per group"])
+    print("kerncraft:", ask_kerncraft(sys.argv[1]))
 
 
 main()
