@@ -1,5 +1,6 @@
 #include "core/result.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,31 @@ bool fm_curve_add(struct fm_curve *curve, struct fm_point point)
     if (slot)
         *slot = point;
     return slot != NULL;
+}
+
+static int by_x(const void *a, const void *b)
+{
+    const double x = ((const struct fm_point *)a)->x, y = ((const struct fm_point *)b)->x;
+    return (x > y) - (x < y);
+}
+
+void fm_curve_sort(struct fm_curve *curve)
+{
+    size_t kept = 0;
+    if (curve->point_count)
+        qsort(curve->points, curve->point_count, sizeof *curve->points, by_x);
+    for (size_t i = 0; i < curve->point_count; i++) {
+        struct fm_point *into = kept ? &curve->points[kept - 1] : NULL;
+        const struct fm_point *from = &curve->points[i];
+        if (into && into->x == from->x) {
+            into->low = fmin(into->low, from->low);
+            into->high = fmax(into->high, from->high);
+            into->y = (into->low + into->high) / 2;
+        } else {
+            curve->points[kept++] = *from;
+        }
+    }
+    curve->point_count = kept;
 }
 
 void fm_result_warn(struct fm_result *result, const char *id, const char *remedy,

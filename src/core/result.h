@@ -135,6 +135,9 @@ const struct fm_finding *fm_result_find(const struct fm_result *result, const ch
 struct fm_curve *fm_result_curve(struct fm_result *result, const char *id);
 const struct fm_curve *fm_result_find_curve(const struct fm_result *result, const char *id);
 bool fm_curve_add(struct fm_curve *curve, struct fm_point point);
+/* Orders points that were added in the order of a search; of some at one x one is left, which spans
+   them. */
+void fm_curve_sort(struct fm_curve *curve);
 
 /* A second warning of the same id replaces the first. */
 void fm_result_warn(struct fm_result *result, const char *id, const char *remedy,

@@ -46,6 +46,7 @@ struct btb {
     struct fm_tlb_step steps[LEVELS]; /* "pages" are jumps */
     size_t count;
     size_t spacing;
+    double least_ns; /* a jump, while all are known */
 };
 
 static double last_edge(const struct btb *btb)
@@ -106,7 +107,7 @@ static bool read_curve(struct fm_lab *lab, struct btb *btb, bool draw, struct fm
     struct fm_curve *curve = draw ? begin_curve(lab) : NULL;
     const double most = most_jumps[lab->options->effort];
     const size_t each = FM_DENSE_BLOCK / btb->spacing;
-    double first = 0, highest = 0;
+    double highest = 0;
     size_t n = 0;
     if (!place(lab, blocks_of(most, btb->spacing), err))
         return false;
@@ -119,14 +120,14 @@ static bool read_curve(struct fm_lab *lab, struct btb *btb, bool draw, struct fm
         if (curve)
             fm_curve_add(curve,
                          (struct fm_point){jumps, ns, ns * (1 - READING), ns * (1 + READING)});
-        first = n == 0 ? ns : fmin(first, ns);
+        btb->least_ns = n == 0 ? ns : fmin(btb->least_ns, ns);
         highest = fmax(highest, ns);
         points[n] = (struct fm_tlb_point){jumps, highest, READING * highest};
         const double next = (double)blocks * exp2(1.0 / DENSITY);
         blocks = next > (double)blocks + 1 ? (size_t)next : blocks + 1;
     }
     for (size_t i = 0; i < n; i++)
-        points[i].cost -= first;
+        points[i].cost -= btb->least_ns;
     btb->count = fm_read_tlb_steps(points, n, btb->steps, LEVELS);
     return true;
 }
@@ -252,7 +253,7 @@ static bool report_level(struct fm_lab *lab, struct btb *btb, size_t index, stru
     if (drawn) {
         struct fm_curve *curve = &lab->result->curves[drawn - lab->result->curves];
         struct fm_step *mark = &curve->steps[curve->step_count++];
-        *mark = (struct fm_step){.x = step->held, .y = step->cost};
+        *mark = (struct fm_step){.x = step->held, .y = btb->least_ns + step->cost_before};
         snprintf(mark->label, sizeof mark->label, "%s", name);
     }
     return report_cost(lab, btb, name, index, err);

@@ -242,29 +242,9 @@ static struct fm_curve *begin_curve(struct fm_lab *lab, const char *id)
     return curve;
 }
 
-static int by_x(const void *a, const void *b)
-{
-    const double x = ((const struct fm_point *)a)->x, y = ((const struct fm_point *)b)->x;
-    return (x > y) - (x < y);
-}
-
-/* Points were added in the order they were asked for, some more than once. */
 static void finish_curve(struct fm_curve *curve, const struct fm_counted *found)
 {
-    size_t kept = 0;
-    qsort(curve->points, curve->point_count, sizeof *curve->points, by_x);
-    for (size_t i = 0; i < curve->point_count; i++) {
-        struct fm_point *into = kept ? &curve->points[kept - 1] : NULL;
-        const struct fm_point *from = &curve->points[i];
-        if (into && into->x == from->x) {
-            into->low = fmin(into->low, from->low);
-            into->high = fmax(into->high, from->high);
-            into->y = (into->low + into->high) / 2;
-        } else {
-            curve->points[kept++] = *from;
-        }
-    }
-    curve->point_count = kept;
+    fm_curve_sort(curve);
     if (found->missed) {
         curve->steps[0] = (struct fm_step){.x = found->bytes, .label = "fits"};
         curve->step_count = 1;

@@ -126,7 +126,7 @@ static void mark(struct fm_lab *lab, const struct fm_icache *icache, size_t firs
     for (size_t i = first; i < icache->count; i++) {
         struct fm_step *step = &curve->steps[curve->step_count++];
         step->x = i == first && capacity > 0 ? capacity : icache->steps[i].held;
-        step->y = icache->steps[i].cost;
+        step->y = icache->steps[i].cost_before;
         snprintf(step->label, sizeof step->label, i == first ? "l1i" : "level %zu", i - first + 1);
     }
 }

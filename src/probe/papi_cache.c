@@ -3,6 +3,7 @@
  * With N bytes, a stride s, a line b and a ways, misses are (1) one in b/s references up to s = b,
  * (2) one in each from there on, (3) none once the N/s elements fit into one set. */
 #include <math.h>
+#include <stdio.h>
 
 #include "probe/probe.h"
 #include "probe/published_counts.h"
@@ -18,12 +19,33 @@
 /* The array whose stride doubles, beside the capacity. */
 #define LARGER 4
 
+/* One of the paper's two curves of a structure. */
+static bool begin_curve(struct fm_lab *lab, unsigned bit, const char *stem, const char *x,
+                        struct fm_curve **curve, struct fm_error *err)
+{
+    char id[48];
+    snprintf(id, sizeof id, "%s-%s", stem, fm_event_structure(bit));
+    *curve = fm_result_curve(lab->result, id);
+    if (!*curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    (*curve)->y = (struct fm_axis){"misses", "per reference"};
+    snprintf((*curve)->x.name, sizeof(*curve)->x.name, "%s", x);
+    snprintf((*curve)->x.unit, sizeof(*curve)->x.unit, "B");
+    return true;
+}
+
 static bool misses_of(struct fm_lab *lab, unsigned bit, size_t bytes, size_t stride, double *each,
                       struct fm_error *err)
 {
     const struct fm_spots spots = {
         .bit = bit, .count = bytes / stride, .stride = stride, .warm = 2};
     return fm_count_spots(lab, &spots, 1, each, err);
+}
+
+static bool plot(struct fm_curve *curve, size_t x, double each, struct fm_error *err)
+{
+    return fm_curve_add(curve, (struct fm_point){(double)x, each, each, each}) ||
+           fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
 }
 
 /* Where misses begin with a stride of one word, to the word: first by powers of two, then by halves
@@ -33,10 +55,14 @@ static bool find_size(struct fm_lab *lab, unsigned bit, double from, double *byt
 {
     const double most = fmin(LARGEST, (double)fm_lab_limit(lab) / 2);
     size_t fits = 0, misses = 0;
+    struct fm_curve *curve;
     double each;
     *bytes = 0;
+    if (!begin_curve(lab, bit, "misses", "footprint", &curve, err))
+        return false;
     for (double size = from; size <= most && !misses; size *= 2) {
-        if (!misses_of(lab, bit, (size_t)size, FM_WORD, &each, err))
+        if (!misses_of(lab, bit, (size_t)size, FM_WORD, &each, err) ||
+            !plot(curve, (size_t)size, each, err))
             return false;
         if (each > 0)
             misses = (size_t)size;
@@ -47,7 +73,7 @@ static bool find_size(struct fm_lab *lab, unsigned bit, double from, double *byt
         return true;
     while (misses - fits > FM_WORD) {
         const size_t middle = (fits + (misses - fits) / 2) / FM_WORD * FM_WORD;
-        if (!misses_of(lab, bit, middle, FM_WORD, &each, err))
+        if (!misses_of(lab, bit, middle, FM_WORD, &each, err) || !plot(curve, middle, each, err))
             return false;
         if (each > 0)
             misses = middle;
@@ -55,6 +81,8 @@ static bool find_size(struct fm_lab *lab, unsigned bit, double from, double *byt
             fits = middle;
     }
     *bytes = (double)fits;
+    fm_curve_sort(curve);
+    curve->steps[curve->step_count++] = (struct fm_step){.x = *bytes, .label = "fits"};
     return true;
 }
 
@@ -64,9 +92,12 @@ static bool read_strides(struct fm_lab *lab, unsigned bit, size_t inner_ways,
                          struct fm_published_shape *shape, struct fm_error *err)
 {
     const size_t bytes = LARGER * (size_t)exp2(ceil(log2(shape->bytes)));
+    struct fm_curve *curve;
+    if (!begin_curve(lab, bit, "strided", "stride", &curve, err))
+        return false;
     for (size_t stride = FM_WORD; stride <= bytes / 2; stride *= 2) {
         double each;
-        if (!misses_of(lab, bit, bytes, stride, &each, err))
+        if (!misses_of(lab, bit, bytes, stride, &each, err) || !plot(curve, stride, each, err))
             return false;
         if (!shape->line && each >= ALL)
             shape->line = stride;

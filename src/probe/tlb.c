@@ -94,20 +94,24 @@ static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t i
         fm_undetermined(cycles, "the cycle time is not known");
 }
 
-/* Marks the levels on the curve, each where its pages end. */
+/* Marks the levels on the curve, each where its pages end, and the walk that comes after them. */
 static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
 {
     struct fm_result *result = lab->result;
     const struct fm_curve *drawn = fm_result_find_curve(result, tlbs->curve);
-    for (size_t i = 0; drawn && i < tlbs->count; i++) {
-        struct fm_curve *curve = &result->curves[drawn - result->curves];
+    if (!drawn || !drawn->point_count || !tlbs->count)
+        return;
+    struct fm_curve *curve = &result->curves[drawn - result->curves];
+    for (size_t i = 0; i < tlbs->count; i++) {
         const struct fm_known_tlb *tlb = &tlbs->known[i];
         struct fm_step *step = &curve->steps[curve->step_count++];
         step->x = tlb->ways ? (double)tlb->entries * (double)tlb->piece / (double)tlbs->page
                             : tlb->step.held;
-        step->y = tlb->step.cost;
+        step->y = tlb->step.cost_before;
         snprintf(step->label, sizeof step->label, "%s%zu", tlbs->name, i + 1);
     }
+    curve->steps[curve->step_count++] = (struct fm_step){
+        curve->points[curve->point_count - 1].x, tlbs->known[tlbs->count - 1].read_cost, "walk"};
 }
 
 /* What comes after the last level is the walk. */

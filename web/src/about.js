@@ -1,11 +1,11 @@
 // Where and how it was measured, and what stood in the way.
 import { count, number, percent, show, size } from './format.js'
 import { el } from './dom.js'
-import { measured } from './model.js'
+import { measured, structureName } from './model.js'
 
 const NAMES = {
   kind: 'Kind of machine', arch: 'Architecture', cpu: 'CPU measured on', page_size: 'Page', page_sizes: 'Other page sizes',
-  memory_limit: 'Largest arena', clock: 'Clock', virtualised: 'Virtualised', thp: 'Transparent huge pages', steal: 'Stolen time',
+  memory_limit: 'Largest arena', clock: 'Clock', counters: 'Counters', virtualised: 'Virtualised', thp: 'Transparent huge pages', steal: 'Stolen time',
   kernel: 'Kernel', cpus: 'CPUs', context_switches: 'Context switches', load_average: 'Load average',
   page_mapping: 'Page placement', hypervisor: 'Hypervisor', governor: 'Frequency governor'
 }
@@ -20,6 +20,8 @@ function fact(key, value) {
     return value > 2 ** 62 ? 'no limit' : size(value)
   if (key === 'clock')
     return `${value.name}, steps of ${number(value.resolution_ns, 'ns')}`
+  if (key === 'counters')
+    return `${value.meter}: misses of ${value.misses.map(structureName).join(', ')}`
   if (key === 'steal')
     return percent(value)
   if (key === 'load_average')

@@ -45,13 +45,10 @@ function edgeOf(result, curve, step) {
   return undefined
 }
 
-// The height of a step is drawn where the curve has it: on TLBs, whose step is the cost of a miss,
-// beyond the edge, otherwise up to it.
-function stretch(curve, i, beyond) {
-  const { steps, points } = curve
-  const last = points[points.length - 1][0]
-  const left = beyond ? steps[i].x : steps[i - 1]?.x ?? 0
-  const to = beyond ? steps[i + 1]?.x ?? last : steps[i].x
+// The height of a step is drawn where the curve has it, up to the edge.
+function stretch({ steps, points }, i) {
+  const left = steps[i - 1]?.x ?? 0
+  const to = steps[i].x
   const reached = points.find(([x, y]) => x > left && y > steps[i].y * 0.9)
   return { from: Math.min(to, reached?.[0] ?? to), to }
 }
@@ -81,7 +78,7 @@ function marksOf(family) {
   return family.curves.flatMap(({ curve, result, rank }) => curve.steps.map((step, i) => {
     const finding = edgeOf(result, curve, step)
     return {
-      x: finding?.value ?? step.x, y: alone ? step.y : 0, ...stretch(curve, i, /tlb/.test(curve.id)),
+      x: finding?.value ?? step.x, y: alone ? step.y : 0, ...stretch(curve, i),
       label: edgeName(step, rank), edge: step.x < curve.points[curve.points.length - 1][0],
       ...ends(finding, curve)
     }

@@ -1,53 +1,47 @@
 // The ledger: each property as it is claimed, as it is built, and as a program gets it.
 import { count, range, show } from './format.js'
 import { el, table } from './dom.js'
-import { find, ledger, structureName, structures } from './model.js'
+import { find, ledger, ratio, split, structureName, structures } from './model.js'
 
 const words = attribute => attribute.replaceAll('_', ' ')
 
-function side(finding) {
-  if (!finding)
-    return '–'
-  if (finding.status !== 'measured')
-    return el('span', { class: 'quiet' }, finding.status)
-  const spread = range(finding)
-  return [show(finding.value, finding.unit), spread && el('span', { class: 'range' }, spread)]
+function nameOf({ property }) {
+  const [structure, attribute] = split(property)
+  return `${structureName(structure)} ${words(attribute)}`
 }
 
-function verdict(row) {
-  if (row.verdict === 'differs') {
-    const part = row.ratio !== undefined && row.attribute !== 'ways' ? `${Math.round(row.ratio * 100)} %` : ''
-    return el('span', { class: 'mark differs' },
-      part && row.asBuilt ? `built so, ${part} usable` : part ? `${part} of the claim` : 'differs')
-  }
-  if (row.verdict === 'open')
-    return el('span', { class: 'mark open' }, 'not confirmed')
-  if (row.verdict === 'agrees')
-    return el('span', { class: 'mark agrees' }, 'agrees')
-  return ''
+const known = (value, unit) => (value === null ? '–' : show(value, unit))
+
+function verdict(entry) {
+  const text = { open: 'not confirmed', agrees: 'agrees', differs: 'differs' }[entry.verdict]
+  const of = entry.verdict === 'differs' && !/ways$/.test(entry.property) ? ratio(entry) : undefined
+  const part = of && `${Math.round(of * 100)} %`
+  const differs = entry.physical === entry.claimed ? `built so, ${part} usable` : `${part} of the claim`
+  return el('span', { class: `mark ${entry.verdict}` }, part ? differs : text)
 }
 
-function ledgerLine(row) {
-  const { finding } = row
+function ledgerLine(entry) {
+  const { claimed, claimed_by: by, unit } = entry
+  const spread = entry.effective === null ? '' : range(entry)
   return {
-    class: row.verdict,
+    class: entry.verdict,
     cells: [
-      `${structureName(row.structure)} ${words(row.attribute)}`,
-      finding.claimed === null ? '–' : [show(finding.claimed, finding.unit),
-        finding.claimed_by && el('span', { class: 'by' }, ` ${finding.claimed_by}`)],
-      side(row.physical), side(row.effective), verdict(row)]
+      nameOf(entry),
+      [show(claimed, unit), by && el('span', { class: 'by' }, ` ${by}`)],
+      known(entry.physical, unit),
+      [known(entry.effective, unit), spread && el('span', { class: 'range' }, spread)],
+      [verdict(entry), entry.why && el('span', { class: 'why' }, entry.why)]]
   }
 }
 
 function sentence(rows) {
-  const claims = rows.filter(row => row.verdict)
-  const differ = claims.filter(row => row.verdict === 'differs').length
-  const open = claims.filter(row => row.verdict === 'open').length
-  if (!claims.length)
+  const differ = rows.filter(row => row.verdict === 'differs').length
+  const open = rows.filter(row => row.verdict === 'open').length
+  if (!rows.length)
     return 'Nobody claims anything about this machine.'
   const unchecked = open ? `; ${open} could not be checked` : ''
   const differing = differ === 0 ? 'none differs' : differ === 1 ? '1 differs' : `${differ} differ`
-  return `Of ${count(claims.length, 'claim')}, ${differing} from what was measured${unchecked}.`
+  return `Of ${count(rows.length, 'claim')}, ${differing} from what was measured${unchecked}.`
 }
 
 // What there is, and how far claims about it can be believed.
@@ -57,7 +51,7 @@ export function summary(result) {
   const caches = of(/^l\d+d?$/), tlbs = of(/^dtlb\d+$/)
   const parts = [caches && count(caches, 'data cache'), tlbs && count(tlbs, 'data TLB')].filter(Boolean)
   const rows = ledger(result)
-  const wrong = rows.filter(row => row.verdict === 'differs').slice(0, 3).map(row => `${structureName(row.structure)} ${words(row.attribute)}`)
+  const wrong = rows.filter(row => row.verdict === 'differs').slice(0, 3).map(nameOf)
   return `${parts.length ? `${parts.join(' and ')} in front of memory. ` : ''}${sentence(rows)}` +
     (wrong.length ? ` The furthest off: ${wrong.join(', ')}.` : '')
 }

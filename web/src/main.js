@@ -99,7 +99,7 @@ function build() {
     el('a', { class: 'skip', href: '#content' }, 'Skip to the report'),
     el('header', {}, el('p', { class: 'brand' }, 'Fathom'), themeSwitch()),
     main,
-    el('footer', {}, el('p', {}, `Measured by Fathom ${page.version}, by timing alone. Ranges are where a repeated survey ` +
+    el('footer', {}, el('p', {}, `Measured by Fathom ${page.version}. Ranges are where a repeated survey ` +
       'lands 99 times of 100.')))
 }
 

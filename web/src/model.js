@@ -102,52 +102,22 @@ export function hierarchy(result) {
   return groups.filter(each => each.rows.length > 0)
 }
 
-// Attributes that are built in; the others are what a program gets.
-const BUILT_IN = new Set(['physical_capacity', 'line', 'sector', 'ways', 'entries', 'banks', 'replacement',
-  'write_policy', 'write_allocate', 'inclusion', 'unified', 'shared_by', 'page_size', 'size'])
-
 // The ends of a finding's interval, which may have none.
 export function interval({ low, high }) {
   return [low ?? -Infinity, high ?? Infinity]
 }
 
-function outside(finding) {
-  const { claimed, value } = finding
-  if (typeof claimed !== 'number' || typeof value !== 'number')
-    return claimed !== value
-  const [low, high] = interval(finding)
-  // An exact value is claimed in the words of another source: a half percent is rounding.
-  const slack = Math.abs(value) * 0.005
-  return claimed < low - slack || claimed > high + slack
+const ORDER = { differs: 0, open: 1, agrees: 2 }
+const distance = entry => Math.abs(Math.log(ratio(entry) ?? 1))
+
+// How much of what is claimed there is, undefined where that cannot be said.
+export function ratio({ claimed, effective, physical }) {
+  const there = effective ?? physical
+  return typeof there === 'number' && typeof claimed === 'number' && claimed > 0 && there > 0 ? there / claimed : undefined
 }
 
-// One property three ways. verdict: differs | open | agrees | '' (nobody claims anything).
-function ledgerRow(result, finding) {
-  const [structure, attribute] = split(finding.property)
-  const twin = attribute === 'capacity' ? find(result, `${structure}.physical_capacity`) : undefined
-  const builtIn = BUILT_IN.has(attribute)
-  const known = finding.status === 'measured'
-  const claimed = finding.claimed !== null
-  const effective = builtIn ? undefined : finding
-  const physical = builtIn ? finding : twin
-  const verdict = !claimed ? '' : !known ? 'open' : outside(finding) ? 'differs' : 'agrees'
-  const ratio = known && typeof finding.claimed === 'number' && typeof finding.value === 'number' &&
-    finding.claimed > 0 ? finding.value / finding.claimed : undefined
-  // What is built can be as claimed although a program gets less of it.
-  const asBuilt = twin?.status === 'measured' && !outside({ ...twin, claimed: finding.claimed })
-  return { finding, structure, attribute, physical, effective, verdict, ratio, asBuilt }
-}
-
-const ORDER = { differs: 0, open: 1, agrees: 2, '': 3 }
-const distance = row => (row.ratio > 0 ? Math.abs(Math.log(row.ratio)) : 0)
-
-// The properties that someone claims something about, or that have two sides: disagreements first.
+// The lines of the survey's ledger, disagreements first, of those the furthest off.
 export function ledger(result) {
-  return result.findings
-    .filter(finding => !finding.property.endsWith('.physical_capacity') ||
-      !find(result, finding.property.replace('physical_capacity', 'capacity')))
-    .map(finding => ledgerRow(result, finding))
-    .filter(row => row.verdict || (row.physical && row.effective))
-    .sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict] ||
-      (a.verdict === 'differs' ? distance(b) - distance(a) : 0))
+  return [...result.ledger ?? []].sort((a, b) => ORDER[a.verdict] - ORDER[b.verdict] ||
+    (a.verdict === 'differs' ? distance(b) - distance(a) : 0))
 }

@@ -8,12 +8,15 @@ const KNOWN = [
   [/^cache-only/, 'Latency over footprint',
     'Read it from the left: each flat stretch is a level of the hierarchy, and where the line leaves it, ' +
     'the footprint no longer fits there.'],
-  [/^(calibrator|stride)/, 'Latency over size, for several strides',
+  [/^stride$/, 'Latency over size, for several strides',
     'Each line reads its memory at one stride: all rise where a level is full, and strides shorter than a line rise ' +
     'less, since some of their reads hit a line that is there already.'],
   [/^misses/, 'Misses over footprint',
     'Counted rather than timed: nothing is missed while the footprint fits, and each line leaves the ground where its ' +
     'level is full.'],
+  [/^strided/, 'Misses over stride, in an array that does not fit',
+    'The line rises while the stride is shorter than a line, since several reads share one, stays up from there on, and ' +
+    'falls to nothing once the few elements that are left fit into one set.'],
   [/^code/, 'Fetching code, over its size',
     'Read it from the left: each flat stretch is a level that instructions come from, and where the line leaves it, ' +
     'the code no longer fits there.'],
@@ -51,7 +54,7 @@ export function words(stem, curve) {
 // Where a figure stands among the others; unknown ones before the details.
 export function place(stem) {
   const at = KNOWN.findIndex(([pattern]) => pattern.test(stem))
-  return at < 0 ? 5.5 : at
+  return at < 0 ? 6.5 : at
 }
 
 // 'spots-4096' and 'spots-512' are members of one family, 4096 and 512 of it; 'misses-l1d' and
@@ -69,7 +72,7 @@ export function memberLabel(stem, rank) {
     return ''
   if (typeof rank === 'string')
     return structureName(rank)
-  if (/^(spots|calibrator|stride)/.test(stem))
+  if (/^(spots|stride)$/.test(stem))
     return `stride ${number(rank, 'B')}`
   if (/^linesize/.test(stem))
     return rank === 1 ? 'L1d' : `L${rank}`

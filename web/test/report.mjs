@@ -204,7 +204,8 @@ async function checkCompared(browser, file) {
 const P3 = join(top, 'machines/intel-pentium-iii-450.yaml'), ARM = join(top, 'machines/arm926ej-s.yaml')
 
 async function main() {
-  const [here, again, p3, arm, two] = ['native.html', 'replayed.html', 'p3.html', 'arm.html', 'two.html'].map(place)
+  const [here, again, p3, counted, arm, two] =
+    ['native.html', 'replayed.html', 'p3.html', 'counted.html', 'arm.html', 'two.html'].map(place)
   const simulated = ['--machine', ARM, '--seed', '1', '--quick']
   const [browser, csv] = await Promise.all([
     startBrowser(),
@@ -213,6 +214,7 @@ async function main() {
       .then(() => run('--replay', place('samples'), '-o', again)),
     run('--machine', P3, '--seed', '1', '--quick', '--method', 'calibrator', '-o', p3)
       .then(() => run('--machine', P3, '--seed', '1', '--quick', '-o', place('p3.json')))
+      .then(() => run('--machine', P3, '--seed', '1', '--method', 'papi-cache', '--meter', 'sim', '-o', counted))
       .then(() => run(...simulated, '-o', place('arm.json')))
       .then(() => fathomOf('diff', place('arm.json'), place('p3.json'), '-o', place('diff.html')).catch(difference => difference))
       .then(() => run(...simulated, '-o', arm))
@@ -220,7 +222,16 @@ async function main() {
   try {
     await (await checkLoaded(browser, here, 'native')).page.context().close()
     await (await checkLoaded(browser, again, 'replayed')).page.context().close()
-    await (await checkLoaded(browser, p3, 'calibrator')).page.context().close()
+    const calibrated = (await checkLoaded(browser, p3, 'calibrator')).page
+    const strides = calibrated.locator('figure.curve').filter({ hasText: 'Latency over size, for several strides' })
+    ok("Calibrator's strides are one family", await strides.locator('.readout .label').count() > 3)
+    await calibrated.context().close()
+    const misses = (await checkLoaded(browser, counted, 'papi-cache')).page
+    for (const title of ['Misses over footprint', 'Misses over stride'])
+      ok(`paper 000's curves: ${title}`, (await misses.locator('figure.curve').filter({ hasText: title })
+        .locator('.readout .label').allInnerTexts()).includes('L1d'))
+    ok('the page says what was counted', /sim: misses of L1d/.test(await misses.locator('.facts').innerText()))
+    await misses.context().close()
     const { page, result } = await checkLoaded(browser, arm, 'simulated')
     await checkScale(page, result, 'simulated')
     const before = await checkHover(page, result)
