@@ -378,6 +378,7 @@ const struct fm_probe fm_probe_capacity = {
     .needs = "levels,gap,latency",
     .curve = "cache-only",
     .share = 0.33,
+    .vital = true,
     .run = run,
     .properties = properties,
 };

@@ -141,26 +141,58 @@ static bool ask(struct fm_lab *lab, const struct fm_contest *contest, const stru
     return true;
 }
 
-bool fm_contest(struct fm_lab *lab, const struct fm_contest *contest, struct fm_error *err)
+/* One round: laps until they tell no more of the suspects apart. */
+static bool play(struct fm_lab *lab, const struct fm_contest *contest, struct fm_suspects *suspects,
+                 struct fm_error *err)
 {
-    struct fm_suspects suspects;
     const struct fm_lap_gauge gauge = {.hit_ns = contest->hit_ns, .error = ERROR};
-    if (!begin_curve(lab, contest->curve))
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
-    fm_suspects_open(&suspects, contest->ways, contest->visits, contest->cost_ns / PRICE,
+    const struct fm_curve *curve = fm_result_find_curve(lab->result, contest->curve);
+    const size_t before_it = curve ? curve->point_count : 0;
+    fm_suspects_open(suspects, contest->ways, contest->visits, contest->cost_ns / PRICE,
                      contest->cost_ns * PRICE, fm_lab_seed(lab));
     unsigned confirmed = 0;
-    for (unsigned laps = 0; laps < MOST_LAPS && suspects.count; laps++) {
+    for (unsigned laps = 0; laps < MOST_LAPS && suspects->count; laps++) {
         struct fm_lap lap;
-        const size_t before = suspects.count;
+        const size_t before = suspects->count;
         if (!fm_lab_go_on(lab, (double)laps / MOST_LAPS, err))
             return false;
-        const bool tells = fm_suspects_choose(&suspects, &gauge, &lap);
+        const bool tells = fm_suspects_choose(suspects, &gauge, &lap);
         if (!tells && laps >= FEWEST_LAPS && confirmed >= CONFIRMATIONS)
             break;
-        if (!ask(lab, contest, &lap, &suspects, laps + 1, err))
+        if (!ask(lab, contest, &lap, suspects, (double)before_it + laps + 1, err))
             return false;
-        confirmed = tells || suspects.count < before ? 0 : confirmed + 1;
+        confirmed = tells || suspects->count < before ? 0 : confirmed + 1;
     }
-    return report(lab, contest, &suspects, err);
+    return true;
+}
+
+static void report_at_odds(struct fm_lab *lab, const struct fm_contest *contest,
+                           enum fm_replacement policy)
+{
+    char word[FM_REPLACEMENT_TEXT], reason[sizeof((struct fm_finding *)0)->note];
+    struct fm_finding *finding = fm_result_finding(lab->result, contest->property, "");
+    if (!finding)
+        return;
+    snprintf(reason, sizeof reason, "it was %s by some laps, and by others it was not",
+             fm_replacement_word(policy, word));
+    fm_undetermined(finding, reason);
+}
+
+bool fm_contest(struct fm_lab *lab, const struct fm_contest *contest, struct fm_error *err)
+{
+    struct fm_suspects suspects, again;
+    if (!begin_curve(lab, contest->curve))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    if (!play(lab, contest, &suspects, err))
+        return false;
+    if (suspects.count != 1)
+        return report(lab, contest, &suspects, err);
+    /* Of so many suspects one may be left by chance where the true policy is none of them. It is
+       not left a second time by other laps. */
+    if (!play(lab, contest, &again, err))
+        return false;
+    if (again.count == 1 && again.list[0].policy == suspects.list[0].policy)
+        return report(lab, contest, &suspects, err);
+    report_at_odds(lab, contest, suspects.list[0].policy);
+    return true;
 }

@@ -104,6 +104,7 @@ const struct fm_probe fm_probe_cycle = {
     .finds = "the core's cycle time and the latency of an add",
     .needs = "",
     .share = 0.02,
+    .vital = true,
     .every_method = true,
     .run = run,
     .properties = properties,

@@ -189,6 +189,7 @@ const struct fm_probe fm_probe_gap = {
     .finds = "the first data cache to the byte: capacity, ways, line",
     .needs = "levels",
     .share = 0.05,
+    .vital = true,
     .run = run,
     .properties = properties,
 };

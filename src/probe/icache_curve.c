@@ -18,8 +18,8 @@
    the longest is long. Shorter ones have no room for two slots. */
 #define SHORTEST_LINE 16
 #define LONGEST_LINE  256
-/* Part of what misses add with slots side by side that slots in one line still show. */
-#define SAME_LINE 0.3
+/* From half the shortest line to the longest. */
+#define DISTANCES 6
 /* Part of a rise that shows its cause. */
 #define SHOWS 0.5
 /* … and part of the lines that fitted without filler: full ones take twice the entries at least. */
@@ -75,6 +75,48 @@ bool fm_read_fetch_curve(struct fm_lab *lab, struct fm_icache *icache, size_t pi
     return true;
 }
 
+/* What slots `apart` show at each distance, in octaves from half the shortest line. */
+static bool time_distances(struct fm_lab *lab, struct fm_icache *icache, size_t bytes,
+                           double ns[DISTANCES], struct fm_error *err)
+{
+    if (!fm_lab_place(lab, bytes + 2 * LONGEST_LINE, err))
+        return false;
+    for (size_t i = 0; i < DISTANCES; i++) {
+        struct fm_code_fetch found;
+        icache->lines.apart = (SHORTEST_LINE / 2) << i;
+        const bool good = time_footprint(lab, icache, bytes, 2 * LONGEST_LINE, 6, &found, err);
+        icache->lines.apart = FM_WORD;
+        if (!good)
+            return false;
+        ns[i] = found.miss_ns;
+    }
+    return true;
+}
+
+/* The distance from which on slots lie in two lines: all before it show misses, all from it on show
+   far fewer. A core that fetches ahead leaves some of them, and how many varies, so it is the
+   largest fall that counts and not how low it goes; 0: none is clear. */
+static size_t first_apart(const double ns[DISTANCES], double least_ns)
+{
+    double most = 0, widest = 0;
+    size_t split = 0;
+    for (size_t at = 1; at < DISTANCES; at++) {
+        double before = INFINITY, after = 0;
+        for (size_t i = 0; i < DISTANCES; i++) {
+            most = fmax(most, ns[i]);
+            if (i < at)
+                before = fmin(before, ns[i]);
+            else
+                after = fmax(after, ns[i]);
+        }
+        if (before > least_ns && before - after > widest) {
+            widest = before - after;
+            split = at;
+        }
+    }
+    return widest > SHOWS * most ? (size_t)(SHORTEST_LINE / 2) << split : 0;
+}
+
 bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step, size_t *line,
                        struct fm_error *err)
 {
@@ -82,26 +124,11 @@ bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step
     /* Not so far that the next level's lines are asked for. */
     const double end = step + 1 < icache->count ? rise[1].held : icache->far;
     const size_t bytes = (size_t)fmax(rise->missed, fmin(BEYOND * rise->missed, SHORT_OF * end));
-    double nearest = 0;
-    *line = 0;
-    if (!fm_lab_place(lab, bytes + 2 * LONGEST_LINE, err))
+    double ns[DISTANCES];
+    if (!time_distances(lab, icache, bytes, ns, err))
         return false;
-    for (size_t apart = SHORTEST_LINE / 2; apart <= LONGEST_LINE; apart *= 2) {
-        struct fm_code_fetch found;
-        icache->lines.apart = apart;
-        const bool good = time_footprint(lab, icache, bytes, 2 * LONGEST_LINE, 6, &found, err);
-        icache->lines.apart = FM_WORD;
-        if (!good)
-            return false;
-        nearest = fmax(nearest, found.miss_ns);
-        /* What does not come from lines is no cache's, however it rises. */
-        if (nearest < SHOWS * (rise->cost - rise->cost_before))
-            return true;
-        if (found.miss_ns < SAME_LINE * nearest) {
-            *line = apart;
-            return true;
-        }
-    }
+    /* What does not come from lines is no cache's, however it rises. */
+    *line = first_apart(ns, SHOWS * (rise->cost - rise->cost_before));
     return true;
 }
 

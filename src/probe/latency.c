@@ -152,6 +152,7 @@ const struct fm_probe fm_probe_latency = {
     .finds = "load-to-use latency of every level and of memory",
     .needs = "cycle,levels",
     .share = 0.1,
+    .vital = true,
     .run = run,
     .properties = properties,
 };

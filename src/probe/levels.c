@@ -344,6 +344,7 @@ const struct fm_probe fm_probe_levels = {
     .needs = "",
     .curve = "cache-only",
     .share = 0.5,
+    .vital = true,
     .run = run,
     .properties = properties,
 };

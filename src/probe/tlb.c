@@ -137,38 +137,56 @@ struct pages {
     bool code;             /* jumps go there, not loads */
 };
 
-/* Whether a level of code is surely one of its own: what is not known of that of data leaves it
+static const struct fm_finding *entries_of_data(const struct fm_lab *lab, size_t index)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "dtlb%zu.entries", index + 1);
+    return fm_result_find(lab->result, property);
+}
+
+/* Whether a level of code is surely one of its own: what is not known of those of data leaves it
    open. */
 static bool is_alone(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "dtlb%zu.entries", index + 1);
-    const struct fm_finding *data = fm_result_find(lab->result, property);
+    const struct fm_finding *data = NULL;
+    bool known = true;
+    for (size_t i = 0; i <= index && known; i++) {
+        data = entries_of_data(lab, i);
+        known = data ? data->status == FM_MEASURED : i > 0;
+    }
     snprintf(property, sizeof property, "dtlb%zu.unified", index + 1);
     const struct fm_finding *unified = fm_result_find(lab->result, property);
-    const bool told_apart = unified && unified->status == FM_MEASURED;
-    if (!data || (data->status == FM_MEASURED && told_apart))
+    if (known && (!data || (unified && unified->status == FM_MEASURED)))
         return true;
     report_open(lab, tlbs, index, "entries", "",
-                data->status == FM_MEASURED
-                    ? "it may be that of data: whether code shares that is not determined"
-                    : "it may be that of data, which is not determined either");
+                known ? "it may be that of data: whether code shares that is not determined"
+                      : "it may be that of data, which is not determined either");
     return false;
+}
+
+static bool open_tlbs(struct fm_tlbs *tlbs, const struct pages *pages, struct fm_error *err)
+{
+    const char *qualifier = pages->qualifier;
+    *tlbs = (struct fm_tlbs){.name = pages->code ? "itlb" : "dtlb", .page = pages->size};
+    if (!fm_page_list_open(&tlbs->list, FM_TLB_PAGES, pages->size, err))
+        return false;
+    tlbs->list.mapped = pages->mapped;
+    tlbs->list.ripen = pages->ripen;
+    tlbs->list.code = pages->code;
+    snprintf(tlbs->qualifier, sizeof tlbs->qualifier, "%s", qualifier);
+    snprintf(tlbs->curve, sizeof tlbs->curve, "%stlb%s", pages->code ? "i" : "", qualifier);
+    snprintf(tlbs->evidence, sizeof tlbs->evidence, "curve:%s", tlbs->curve);
+    return true;
 }
 
 /* The TLBs that hold pages of one size. */
 static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_error *err)
 {
     const char *qualifier = pages->qualifier;
-    struct fm_tlbs tlbs = {.name = pages->code ? "itlb" : "dtlb", .page = pages->size};
-    if (!fm_page_list_open(&tlbs.list, FM_TLB_PAGES, pages->size, err))
+    struct fm_tlbs tlbs;
+    if (!open_tlbs(&tlbs, pages, err))
         return false;
-    tlbs.list.mapped = pages->mapped;
-    tlbs.list.ripen = pages->ripen;
-    tlbs.list.code = pages->code;
-    snprintf(tlbs.qualifier, sizeof tlbs.qualifier, "%s", qualifier);
-    snprintf(tlbs.curve, sizeof tlbs.curve, "%stlb%s", pages->code ? "i" : "", qualifier);
-    snprintf(tlbs.evidence, sizeof tlbs.evidence, "curve:%s", tlbs.curve);
     bool good = fm_read_tlb_curve(lab, &tlbs, err);
     for (size_t i = 0; i < tlbs.count && good;) {
         bool is_one, shared = false;
@@ -255,6 +273,25 @@ static void report_pages(struct fm_lab *lab, bool grow)
 #define UNIT_GROWTH 16
 #define MOST_UNITS  256
 
+/* How many of the units that pages are counted in share an entry of the first TLB after they have
+   grown; 0: it holds all that there is room for. */
+static bool count_grown(struct fm_lab *lab, const struct pages *pages, size_t *shared,
+                        struct fm_error *err)
+{
+    struct fm_tlbs tlbs;
+    *shared = 0;
+    if (!open_tlbs(&tlbs, pages, err))
+        return false;
+    bool good = fm_read_tlb_curve(lab, &tlbs, err);
+    if (good && tlbs.count) {
+        struct fm_known_tlb *first = &tlbs.known[0];
+        first->entries = (unsigned)first->step.held;
+        good = fm_count_neighbours(lab, &tlbs, first, shared, err);
+    }
+    fm_page_list_close(&tlbs.list);
+    return good;
+}
+
 /* Under pages that grow the TLBs are those of the pages that they become: each arena is used until
    that has happened. Entries that map no more than a base page show that they did not grow. */
 static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err)
@@ -262,11 +299,15 @@ static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err
     const size_t base = lab->machine->info.page_size;
     char from[FM_SIZE_TEXT], to[FM_SIZE_TEXT];
     struct pages pages = {base, base, "", visits, 0, false};
-    for (size_t units = 1; units <= MOST_UNITS && !pages.grown; units *= UNIT_GROWTH) {
+    size_t shared = 0;
+    for (size_t units = 1; units <= MOST_UNITS && !shared; units *= UNIT_GROWTH) {
         pages.size = units * base;
-        if (!survey_page_size(lab, &pages, err))
+        if (!count_grown(lab, &pages, &shared, err))
             return false;
     }
+    pages.size *= shared ? shared : 1;
+    if (!survey_page_size(lab, &pages, err))
+        return false;
     report_pages(lab, pages.grown != base);
     if (pages.grown == base)
         return true;

@@ -57,6 +57,11 @@ void fm_compare_with_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs);
 bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
                        struct fm_error *err);
 
+/* Finds how many neighbouring pages share an entry of a level, of which no more need be known than
+   how many pages it holds and what a miss costs. */
+bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
+                         size_t *shared, struct fm_error *err);
+
 /* Finds ways and sets of a level, those inside being known. A group of pages that share a set, one
    more than it has ways, misses on every lap; it is found by trying all numbers of pages and all
    strides that fit the rise of the cost. Leaves ways 0 where no group does so. */

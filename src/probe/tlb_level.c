@@ -20,6 +20,8 @@ static const double most_memory[] = {
 #define DENSITY 4
 /* What a reading can be off by, as a part of all that a reference takes. */
 #define READING 0.01
+/* … and how many times that two sweeps may differ. */
+#define AGREE 2
 /* Beyond the end of a rise, where every reference misses, and short of the next. */
 #define BEYOND   1.6
 #define SHORT_OF 1.2
@@ -47,21 +49,13 @@ static bool time_pages(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t count, s
     return fm_time_translation(lab, &tlbs->list, &care, found, err);
 }
 
-bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
+/* Reads the curve once, on pages of its own. */
+static bool sweep(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
+                  struct fm_tlb_point points[MOST_POINTS], size_t *n, struct fm_error *err)
 {
-    struct fm_tlb_point points[MOST_POINTS];
-    struct fm_tlb_step steps[FM_TLB_LEVELS];
-    struct fm_curve *curve = fm_result_curve(lab->result, tlbs->curve);
-    const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
-    const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
-    const double most = fmin(brief ? OTHER_PAGES : FM_TLB_PAGES, memory / (double)tlbs->page);
-    if (!curve)
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
-    curve->x = (struct fm_axis){"pages", ""};
-    curve->y = (struct fm_axis){"translation", "ns"};
-    size_t n = 0;
     double placed = 0;
-    for (double pages = FIRST_PAGES; pages <= most && n < MOST_POINTS; n++) {
+    *n = 0;
+    for (double pages = FIRST_PAGES; pages <= most && *n < MOST_POINTS; ++*n) {
         struct fm_translation found;
         if (pages > placed) {
             placed = fmin(most, 4 * pages);
@@ -69,16 +63,64 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
                 return false;
         }
         if (!fm_lab_go_on(lab, 0.3 * log(pages) / log(most), err) ||
-            !time_pages(lab, tlbs, (size_t)pages, 1, 4, &found, err))
+            !time_pages(lab, tlbs, (size_t)pages, 1, 2, &found, err))
             return false;
-        points[n] = (struct fm_tlb_point){floor(pages), found.cost_ns,
-                                          READING * (found.rest_ns + found.cost_ns)};
-        fm_curve_add(curve, (struct fm_point){points[n].pages, found.cost_ns,
-                                              found.cost_ns - points[n].error,
-                                              found.cost_ns + points[n].error});
-        tlbs->far = points[n].pages;
+        points[*n] = (struct fm_tlb_point){floor(pages), found.cost_ns,
+                                           READING * (found.rest_ns + found.cost_ns)};
         pages = fmax(floor(pages) + 1, pages * exp2(1.0 / DENSITY));
     }
+    return true;
+}
+
+/* Whether two sweeps show the same. */
+static bool agree(const struct fm_tlb_point *one, const struct fm_tlb_point *other, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fabs(one[i].cost - other[i].cost) > AGREE * (one[i].error + other[i].error))
+            return false;
+    return true;
+}
+
+/* What disturbs a machine may last for as long as many points take, and falsify them all. So the
+   whole is swept twice, and once more where the two do not agree; of three the middle counts. */
+static bool read_points(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
+                        struct fm_tlb_point points[MOST_POINTS], size_t *n, struct fm_error *err)
+{
+    struct fm_tlb_point again[2][MOST_POINTS];
+    if (!sweep(lab, tlbs, most, points, n, err) || !sweep(lab, tlbs, most, again[0], n, err))
+        return false;
+    const bool two = agree(points, again[0], *n);
+    if (!two && !sweep(lab, tlbs, most, again[1], n, err))
+        return false;
+    for (size_t i = 0; i < *n; i++) {
+        double cost[3] = {points[i].cost, again[0][i].cost, two ? 0 : again[1][i].cost};
+        fm_sort(cost, two ? 2 : 3);
+        points[i].cost = two ? (cost[0] + cost[1]) / 2 : cost[1];
+        points[i].error = fmin(points[i].error, again[0][i].error);
+    }
+    return true;
+}
+
+bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
+{
+    struct fm_tlb_point points[MOST_POINTS];
+    struct fm_tlb_step steps[FM_TLB_LEVELS];
+    const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
+    const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
+    const double most = fmin(brief ? OTHER_PAGES : FM_TLB_PAGES, memory / (double)tlbs->page);
+    size_t n;
+    if (!read_points(lab, tlbs, most, points, &n, err))
+        return false;
+    struct fm_curve *curve = fm_result_curve(lab->result, tlbs->curve);
+    if (!curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    curve->x = (struct fm_axis){"pages", ""};
+    curve->y = (struct fm_axis){"translation", "ns"};
+    for (size_t i = 0; i < n; i++)
+        fm_curve_add(curve, (struct fm_point){points[i].pages, points[i].cost,
+                                              points[i].cost - points[i].error,
+                                              points[i].cost + points[i].error});
+    tlbs->far = n ? points[n - 1].pages : 0;
     if (!fm_smooth_tlb_points(points, n))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
     tlbs->count = fm_read_tlb_steps(points, n, steps, FM_TLB_LEVELS);

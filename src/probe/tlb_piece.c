@@ -8,6 +8,8 @@
 #define SMALLEST 512
 /* No entry maps more neighbours. */
 #define MOST_NEIGHBOURS 64
+/* Pages so far apart share none, or few do. */
+#define SURELY_APART 8
 /* More pieces than entries, and fewer, by as much as sets that are filled unevenly bear. */
 #define MORE  1.25
 #define FEWER 0.75
@@ -43,24 +45,23 @@ static bool maps_a_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
     return good;
 }
 
-/* One page of each few neighbours, picked at random so that all sets are asked, and fewer than
-   there seem to be entries: if the neighbours share one, that is too many. */
-static bool maps_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs,
-                            const struct fm_known_tlb *tlb, size_t pages, bool *yes,
-                            struct fm_error *err)
+/* One page of each `apart` neighbours, picked at random so that all sets are asked: whether so many
+   are too many. As many that are neighbours themselves fit in any case, and show what caches make
+   of so many. */
+static bool are_too_many(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
+                         size_t count, size_t apart, bool *yes, struct fm_error *err)
 {
     struct fm_rng rng;
     double sum = 0;
     fm_rng_seed(&rng, fm_lab_seed(lab));
     for (int i = 0; i < PLACEMENTS; i++) {
         double part;
-        fm_page_list_fill(&tlbs->list, (size_t)(FEWER * tlb->entries), pages);
+        fm_page_list_fill(&tlbs->list, count, apart);
         for (size_t j = 0; j < tlbs->list.count; j++)
-            tlbs->list.numbers[j] += (uint32_t)fm_rng_below(&rng, pages);
+            tlbs->list.numbers[j] += (uint32_t)fm_rng_below(&rng, apart);
         if (!part_missed(lab, &tlbs->list, &tlb->step, &part, err))
             return false;
         sum += part;
-        /* As many neighbours, which fit in any case, for what caches make of so many. */
         fm_page_list_fill(&tlbs->list, tlbs->list.count, 1);
         if (!part_missed(lab, &tlbs->list, &tlb->step, &part, err))
             return false;
@@ -70,9 +71,33 @@ static bool maps_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs,
     return true;
 }
 
+/* How many neighbours share an entry. If any do, fewer pages than there seem to be entries are too
+   many once they stand apart. Then from the most neighbours down: were there half as many entries
+   as if but half of them shared one, one page of each so many would not fit. Where more share one
+   than are thought to, a page of it is visited now and again, and hits. */
+bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
+                         size_t *shared, struct fm_error *err)
+{
+    const double seeming = FEWER * tlb->entries;
+    const size_t room = fm_lab_limit(lab) / tlbs->page / ((size_t)seeming + 1);
+    const size_t apart = room < SURELY_APART ? room : SURELY_APART;
+    bool some = false;
+    *shared = 1;
+    if (apart > 1 && !are_too_many(lab, tlbs, tlb, (size_t)seeming, apart, &some, err))
+        return false;
+    for (size_t n = MOST_NEIGHBOURS; n > 1 && some && *shared == 1; n /= 2) {
+        bool yes;
+        if (!are_too_many(lab, tlbs, tlb, (size_t)(2 * seeming / (double)n), n, &yes, err))
+            return false;
+        *shared = yes ? n : 1;
+    }
+    return true;
+}
+
 bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
+    size_t shared = 1;
     bool yes = true;
     tlb->piece = tlbs->page;
     while (yes && tlb->ways && tlb->piece / 2 >= SMALLEST) {
@@ -80,12 +105,9 @@ bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, s
             return false;
         tlb->piece /= yes ? 2 : 1;
     }
-    yes = tlb->piece == tlbs->page;
-    while (yes && tlb->ways && 2 * tlb->piece / tlbs->page <= MOST_NEIGHBOURS) {
-        if (!maps_neighbours(lab, tlbs, tlb, 2 * tlb->piece / tlbs->page, &yes, err))
-            return false;
-        if (!yes)
-            break;
+    if (tlb->ways && tlb->piece == tlbs->page && !fm_count_neighbours(lab, tlbs, tlb, &shared, err))
+        return false;
+    for (; shared > 1; shared /= 2) {
         tlb->piece *= 2;
         if (tlb->sets % 2 == 0)
             tlb->sets /= 2;

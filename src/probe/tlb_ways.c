@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/median.h"
 #include "core/rng.h"
 #include "probe/tlb.h"
 
@@ -37,6 +38,8 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROU
 #define WIDER 1.1
 /* Fresh placements on which a conflict must show, and not show with a page less. */
 #define CONFIRMATIONS 3
+/* … and those that a disturbance may spoil. */
+#define ACCIDENTS 1
 
 struct group {
     unsigned count; /* n */
@@ -154,14 +157,15 @@ static bool time_group(struct fm_lab *lab, struct search *search, const struct g
     return true;
 }
 
-/* The least part that a group shows on a few placements; 0 where one page less shows nearly as
-   much on any. */
+/* The middle of what a group shows on a few placements; 0 where on one more than may be by accident
+   it does not conflict, or one page less shows nearly as much. */
 static bool confirm(struct fm_lab *lab, struct search *search, const struct group *group,
-                    double *least, struct fm_error *err)
+                    double *middle, struct fm_error *err)
 {
     struct group one = *group, fewer;
-    *least = INFINITY;
-    for (int i = 0; i<CONFIRMATIONS && * least> 0; i++) {
+    double parts[CONFIRMATIONS];
+    int shown = 0, failed = 0;
+    while (shown < CONFIRMATIONS && failed <= ACCIDENTS) {
         double more, less = 0;
         choose_offsets(search, one.stride, fm_lab_seed(lab));
         search->base = fm_lab_seed(lab) % (search->arena - search->need + 1);
@@ -172,9 +176,14 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
         if (!place(lab, search, err) || !time_group(lab, search, &one, 4, &more, err) ||
             (one.count > 2 && !time_group(lab, search, &fewer, 4, &less, err)))
             return false;
-        *least = more > CONFLICT && LESS * less < more ? fmin(*least, more) : 0;
+        if (more > CONFLICT && LESS * less < more)
+            parts[shown++] = more;
+        else
+            failed++;
     }
     search->base = 0;
+    fm_sort(parts, (size_t)shown);
+    *middle = shown == CONFIRMATIONS ? parts[CONFIRMATIONS / 2] : 0;
     return true;
 }
 

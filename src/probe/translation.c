@@ -109,8 +109,10 @@ bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const s
 #define FIRST    3
 /* … and stay so for so many readings: a single fast one is luck. */
 #define LASTING 3
-/* Arenas on which it must be so: once is noise. */
+/* Arenas on which it must be so, one after another, and then so many once more: a disturbance that
+   passes may speed up some. */
 #define ARENAS 3
+#define ROUNDS 2
 /* Numbers of pages tried: too many for a TLB before they grow, and few enough after. */
 #define FEWEST_PAGES 128
 #define MOST_PAGES   2048
@@ -168,8 +170,12 @@ bool fm_find_growth(struct fm_lab *lab, size_t page, double *visits, struct fm_e
     const size_t most =
         fm_lab_limit(lab) / page < MOST_PAGES ? fm_lab_limit(lab) / page : MOST_PAGES;
     for (size_t pages = FEWEST_PAGES; pages <= most && good && *visits <= 0; pages *= 2) {
+        double once = 1;
         fm_page_list_fill(&list, pages, 1);
-        good = visits_on_arenas(lab, &list, visits, err);
+        for (int round = 0; round < ROUNDS && good && once > 0; round++) {
+            good = visits_on_arenas(lab, &list, &once, err);
+            *visits = once > 0 ? fmax(*visits, once) : 0;
+        }
     }
     fm_page_list_close(&list);
     return good;

@@ -12,8 +12,13 @@
 
 /* Runs of which the least counts: each is preceded by its code. */
 #define RUNS 9
-/* Part of a structure that data takes; of a TLB code takes as much. */
-#define FITS 0.85
+/* Part of a cache that data takes, and of a TLB: its sets hold few entries, and those few that
+   other code needs must have room beside the data. */
+#define FITS     0.85
+#define FITS_TLB 0.5
+/* Times a lap of code is run. On the first a core fetches where it guesses, and what that brings is
+   not what was asked for. */
+#define CODE_LAPS 3
 /* Times a cache's capacity that code takes: on scattered pages there is room beside what a program
    gets. */
 #define FILLS 2
@@ -81,19 +86,21 @@ static bool page_string(struct fm_lab *lab, size_t first, size_t pages, unsigned
     return fm_page_string(string, &plan, err);
 }
 
-/* What loads of one line in each page take after jumps to as many pages, and to few. */
-static bool compare_pages(struct fm_lab *lab, size_t pages, double *more_ns, struct fm_error *err)
+/* What loads of one line in each page take after jumps to all the pages that a TLB holds, and to
+   few. */
+static bool compare_pages(struct fm_lab *lab, size_t held, double *more_ns, struct fm_error *err)
 {
+    const size_t pages = (size_t)(FITS_TLB * (double)held);
     double ns[2];
     for (int few = 0; few < 2; few++) {
         struct fm_string data, code;
         if (!page_string(lab, 0, pages, 1, &data, err))
             return false;
-        if (!page_string(lab, pages, pages, few ? LINES_OF_PAGE : 1, &code, err)) {
+        if (!page_string(lab, pages, held, few ? LINES_OF_PAGE : 1, &code, err)) {
             fm_string_free(&data);
             return false;
         }
-        if (!time_after(lab, &data, &code, 1, &ns[few], err))
+        if (!time_after(lab, &data, &code, CODE_LAPS, &ns[few], err))
             return false;
     }
     *more_ns = ns[0] - ns[1];
@@ -125,15 +132,14 @@ bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct 
                         (level ? number_of(lab, "dtlb", level, "miss_cost") : 0);
     const double piece = number_of(lab, "dtlb", level + 1, "page_size");
     const double page = (double)lab->machine->info.page_size;
-    const size_t pages = (size_t)(FITS * entries * fmax(1, piece / page));
+    const size_t held = (size_t)(entries * fmax(1, piece / page));
     double sum = 0, more;
     *shared = false;
-    if (pages < LINES_OF_PAGE || miss <= 0 ||
-        (double)fm_lab_limit(lab) < 2.0 * (double)pages * page)
+    if (held < LINES_OF_PAGE || miss <= 0 || (double)fm_lab_limit(lab) < 2.0 * (double)held * page)
         return true;
     for (int i = 0; i < PLACEMENTS; i++) {
-        if (!fm_lab_place(lab, 2 * (pages + 1) * (size_t)page, err) ||
-            !compare_pages(lab, pages, &more, err))
+        if (!fm_lab_place(lab, 2 * (held + 1) * (size_t)page, err) ||
+            !compare_pages(lab, held, &more, err))
             return false;
         sum += more / PLACEMENTS;
     }
