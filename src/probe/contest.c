@@ -7,12 +7,14 @@
 /* A reading of a lap is off by this part of it at the most. */
 #define ERROR 0.015
 /* How many times dearer or cheaper than thought a miss may be. */
-#define PRICE 1.8
+#define PRICE 1.3
 /* Laps at the most, and those that a policy must have explained to be believed, the last ones of
    them alone. */
 #define MOST_LAPS     40
 #define FEWEST_LAPS   5
 #define CONFIRMATIONS 3
+/* Rounds of them at the most, of which two must leave the same policy. */
+#define ROUNDS 3
 /* Observed counts that a note has room for. */
 #define NOTED 8
 
@@ -178,21 +180,30 @@ static void report_at_odds(struct fm_lab *lab, const struct fm_contest *contest,
     fm_undetermined(finding, reason);
 }
 
+static bool is_alone(const struct fm_suspects *suspects, enum fm_replacement *policy)
+{
+    *policy = suspects->list[0].policy;
+    return suspects->count == 1;
+}
+
+/* Of so many suspects one may be left by chance where the true policy is none of them, but hardly
+   twice. And a disturbance may clear the true one, but hardly twice of three times. */
 bool fm_contest(struct fm_lab *lab, const struct fm_contest *contest, struct fm_error *err)
 {
     struct fm_suspects suspects, again;
+    enum fm_replacement policy, other;
     if (!begin_curve(lab, contest->curve))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
     if (!play(lab, contest, &suspects, err))
         return false;
-    if (suspects.count != 1)
+    if (!is_alone(&suspects, &policy))
         return report(lab, contest, &suspects, err);
-    /* Of so many suspects one may be left by chance where the true policy is none of them. It is
-       not left a second time by other laps. */
-    if (!play(lab, contest, &again, err))
-        return false;
-    if (again.count == 1 && again.list[0].policy == suspects.list[0].policy)
-        return report(lab, contest, &suspects, err);
-    report_at_odds(lab, contest, suspects.list[0].policy);
+    for (int round = 1; round < ROUNDS; round++) {
+        if (!play(lab, contest, &again, err))
+            return false;
+        if (is_alone(&again, &other) && other == policy)
+            return report(lab, contest, &suspects, err);
+    }
+    report_at_odds(lab, contest, policy);
     return true;
 }
