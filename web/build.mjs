@@ -1,38 +1,32 @@
 // Bundles the page into one self-contained template and writes it as C, for src/report/html.c.
 //
-//     node build.mjs TEMPLATE.c
+//     node build.mjs ESBUILD TEMPLATE.c
+//
+// ESBUILD is the program: npm's or that of a distribution.
 //
 // The template is an HTML file in two pieces: results go between them. What the browser may run is
 // fixed here, by the checksums of the one script and the one style sheet in it.
 import { createHash } from 'node:crypto'
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 
+const [esbuild, output] = process.argv.slice(2)
 const here = dirname(fileURLToPath(import.meta.url))
 const read = (...path) => readFileSync(join(here, ...path), 'utf8')
 
 // Bundled code keeps the terms it comes under.
 const licence = read('node_modules', 'uplot', 'LICENSE').trim()
 
-function bundle(entry, options) {
-  const result = buildSync({
-    entryPoints: [join(here, 'src', entry)],
-    bundle: true,
-    minify: true,
-    write: false,
-    target: ['chrome90', 'firefox90', 'safari15'],
-    logLevel: 'warning',
-    ...options
-  })
-  return result.outputFiles[0].text.trim()
+function bundle(entry, ...options) {
+  const text = execFileSync(esbuild, [join(here, 'src', entry), '--bundle', '--minify', '--log-level=warning',
+    '--target=chrome90,firefox90,safari15', ...options], { encoding: 'utf8' })
+  return text.trim()
 }
 
-const script = bundle('main.js', {
-  format: 'iife',
-  banner: { js: `/* This page contains uPlot.\n${licence.replaceAll('*/', '* /')} */` }
-})
+const script = bundle('main.js', '--format=iife',
+  `--banner:js=/* This page contains uPlot.\n${licence.replaceAll('*/', '* /')} */`)
 const style = bundle('page.css')
 
 const checksum = text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
@@ -60,7 +54,7 @@ function array(name, text) {
   return `static const unsigned char ${name}[] = {\n${lines.join(',\n')}};\n`
 }
 
-writeFileSync(process.argv[2], `/* Made by web/build.mjs. */
+writeFileSync(output, `/* Made by web/build.mjs. */
 #include "report/template.h"
 
 ${array('before', pieces[0])}
