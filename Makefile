@@ -55,6 +55,8 @@ static: deps
 	    -Dsource_tree=false -Dbuildtype=release
 	@ninja -C build-static --quiet fathom
 	@strip -o build-static/fathom-stripped build-static/fathom && mv build-static/fathom-stripped build-static/fathom
+	@! readelf -d build-static/fathom | grep NEEDED
+	@build-static/fathom survey --machine machines/intel-pentium-133.yaml --quick --quiet >build-static/survey
 	@build-static/fathom --version
 	@ls -l build-static/fathom
 

@@ -110,7 +110,7 @@ static void assign(struct fm_export_page *page, const char *name, double number)
     page->told++;
 }
 
-/* OpenBLAS takes the size of L2, in KiB, from here where a virtual machine hides it. */
+/* OpenBLAS for x86 takes the size of L2, in KiB, from here where a virtual machine hides it. */
 static void assign_openblas(struct fm_export_page *page)
 {
     double bytes;
@@ -118,7 +118,7 @@ static void assign_openblas(struct fm_export_page *page)
         assign(page, "OPENBLAS_L2_SIZE", (double)(long long)(bytes / 1024));
 }
 
-/* The configuration of BLIS for Arm's vectors reads ways, sets and line of three levels. */
+/* BLIS's configurations for Arm's SVE read ways (W), sets (N) and line (C) of three levels. */
 static void assign_blis(struct fm_export_page *page)
 {
     static const char *const members[] = {"W", "N", "C"};

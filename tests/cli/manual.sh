@@ -68,28 +68,46 @@ cat >ask.fish <<'END'
 source ./fathom.fish
 complete -C "$argv" | string split -f 1 \t
 END
+ask_zsh() {
+    zsh -f "$top/tests/cli/ask.zsh" "$work" "$1"
+}
 export HOME=$work
 commands >listed
 bash ask.bash '' >offered
 ok "bash: the commands" same listed offered
 fish ask.fish 'fathom ' >offered
 ok "fish: the commands" same listed offered
+ask_zsh 'fathom ' >offered
+ok "zsh: the commands" same listed offered
 for command in $(commands); do
     { options "$command"; echo --help; echo --version; } >listed
     bash ask.bash "$command" -- >offered
     ok "bash: the options of $command" same listed offered
     fish ask.fish "fathom $command --" >offered
     ok "fish: the options of $command" same listed offered
-    sed -n "/^    $command) _arguments/,/;;/p" _fathom | grep -o -e "'\**--[a-z-]*" | sed "s/'\**//" >offered
+    ask_zsh "fathom $command --" >offered
     ok "zsh: the options of $command" same listed offered
 done
-ok "zsh takes it" sh -c 'zsh -f -c "autoload -U compinit && compinit -D && source ./_fathom && whence -w _fathom" >out 2>&1 &&
-    grep -q "_fathom: function" out'
 echo 'gcc clang c-header env hwloc-xml cachegrind kerncraft html' | tr ' ' '\n' >listed
 bash ask.bash export x.json --to '' >offered
 ok "bash: what --to takes" same listed offered
 fish ask.fish 'fathom export x.json --to ' >offered
 ok "fish: what --to takes" same listed offered
+ask_zsh 'fathom export x.json --to ' >offered
+ok "zsh: what --to takes" same listed offered
+# The parser names what it would have taken.
+for option in method meter format; do
+    run survey "--$option" nonsense
+    sed 's/.*: use \(--format \)*//; s/, or leave it out.*//; s/, / /g; s/ or / /g' err | tr ' ' '\n' >listed
+    for shell in bash fish zsh; do
+        case $shell in
+        bash) bash ask.bash survey "--$option" '' ;;
+        fish) fish ask.fish "fathom survey --$option " ;;
+        zsh) ask_zsh "fathom survey --$option " ;;
+        esac >offered
+        ok "$shell: what --$option takes" same listed offered
+    done
+done
 touch 'a result.json'
 bash ask.bash diff 'a re' >out
 ok "bash: files" has '^a result.json$'
