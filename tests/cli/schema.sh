@@ -7,9 +7,16 @@ schema=$top/schema/result.schema.json
 python=$(python_with jsonschema)
 code=0
 
-# Says what does not fit, a line each: "FILE: place: reason".
+# check FILE...: says what does not fit, a line each: "FILE: place: reason".
 check() {
     "$python" "$top/tests/cli/schema.py" "$schema" "$@" >out 2>err
+}
+
+# fits FILE...: a case each.
+fits() {
+    for file; do
+        ok "it fits: $file" sh -c '! grep -q "^$1: " out' - "$file"
+    done
 }
 
 # made FILE ARGUMENT...
@@ -27,21 +34,25 @@ ok "several machines" made several.json survey --machine "$small" --machine "$no
 ok "out of time" made late.json survey --machine "$noisy" --budget 0.00001
 ok "nothing determined" made nothing.json survey --machine "$small" --only levels --max-footprint 64
 ok "a curve" made curve.json curve levels --machine "$small"
-for method in cooper-sandoval calibrator; do
-    ok "--method $method" made $method.json survey --machine "$small" --quick --method $method
+for method in cooper-sandoval calibrator 'papi-cache --meter sim' 'amp --meter sim'; do
+    ok "--method $method" made "${method%% *}.json" survey --machine "$small" --quick --method $method
 done
 ok "the simulator's counters" made counted.json survey --machine "$small" --quick --meter sim
 ok "this computer, as far as it comes" made here.json survey --budget 0.3
 cp "$top/tests/fuzz/corpus/result/one.json" corpus.json
 check *.json
 ok "the schema is one" [ ! -s err ]
-for file in *.json; do
-    ok "it fits: $file" sh -c '! grep -q "^$1: " out' - "$file"
-done
+fits *.json
 
 # The schema refuses what is wrong.
 broken() {
-    jq "$2" survey.json >"broken-$1.json"
+    jq "$2" "${3:-survey.json}" >"broken-$1.json"
+}
+refuses() {
+    check "$@"
+    for file; do
+        ok "refused: $file" has "^$file: "
+    done
 }
 broken zero-for-not-known '.findings[0] |= (.status = "undetermined" | .value = 0)'
 broken measured-without-value '.findings[0].value = null'
@@ -51,9 +62,23 @@ broken key-that-nobody-described '.findings[0].colour = "red"'
 broken another-schema '.schema = "fathom-result/2"'
 broken point-of-two-numbers '.curves[0].points[0] |= .[0:2]'
 broken part-missing 'del(.complete)'
-check broken-*.json
-for file in broken-*.json; do
-    ok "refused: $file" has "^$file: "
-done
+refuses broken-*.json
+
+# Differences have a schema of their own.
+schema=$top/schema/diff.schema.json
+mkdir differences
+ok "differences of two" made differences/two.json diff survey.json noisy.json
+ok "of three, one of them odd" made differences/three.json diff survey.json noisy.json survey.json
+ok "none" made differences/none.json diff survey.json survey.json
+ok "with what was not reached" made differences/late.json diff survey.json late.json
+check differences/*.json
+ok "that schema is one, too" [ ! -s err ]
+fits differences/*.json
+rm broken-*.json
+broken side-without-value '.differences[0].sides[0].value = null' differences/two.json
+broken difference-of-one '.differences[0].sides |= .[0:1]' differences/two.json
+broken key-of-its-own '.why = "?"' differences/two.json
+broken a-result '.'
+refuses broken-*.json
 
 done_testing
