@@ -26,6 +26,10 @@
 #define LOOK_AHEAD 8
 /* No cache is so little slower than the one inside it. */
 #define LEAST_STEP 1.25
+/* Times that one which is, before memory, is looked at again. */
+#define TURNS 4
+/* … and how long its plateau must be. */
+#define LEAST_PLATEAU 2
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
@@ -229,6 +233,43 @@ static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
+/* Index of the first point of the walk from a footprint on. */
+static size_t point_from(const struct fm_walk *walk, double bytes)
+{
+    size_t i = 0;
+    while (i + 1 < walk->count && (double)walk->points[i].bytes < bytes)
+        i++;
+    return i;
+}
+
+/* A last level that is little faster than memory may be memory on a better moment, since others use
+   it too and the walk takes its time over large footprints; or the long end of a rise. It must
+   have a plateau, and is read again in turn with memory: where they are once alike it is taken
+   away. */
+static bool doubt_last(struct fm_lab *lab, struct fm_error *err)
+{
+    struct fm_known *known = &lab->known;
+    if (known->count < 3)
+        return true;
+    const struct fm_known_level *level = &known->levels[known->count - 2];
+    const double step = level[1].height_ns / level->height_ns;
+    const struct fm_walk_sampling how = {.fresh = true, .drop = true};
+    const size_t index[] = {point_from(&lab->walk, sqrt(level->flat_from * level->flat_to)),
+                            lab->walk.count - 1};
+    for (int turn = 0; turn < TURNS && step < LEAST_STEP; turn++) {
+        double ns[2];
+        for (int i = 0; i < 2; i++)
+            if (!fm_lab_place(lab, lab->walk.points[index[i]].bytes, err) ||
+                !fm_lab_go_on(lab, 0.95, err) || !fm_walk_sample(lab, index[i], &how, &ns[i], err))
+                return false;
+        if (ns[1] < ns[0] * sqrt(step) || level->flat_to < LEAST_PLATEAU * level->flat_from) {
+            fm_take_level_away(known, known->count - 2);
+            return true;
+        }
+    }
+    return true;
+}
+
 static void publish_curve(struct fm_lab *lab)
 {
     struct fm_curve *curve = fm_result_curve(lab->result, "cache-only");
@@ -327,7 +368,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!read_to_memory(lab, err))
         return false;
     fm_fit_levels(lab);
-    if (!recheck_lines(lab, err))
+    if (!doubt_last(lab, err) || !recheck_lines(lab, err))
         return false;
     fm_fit_walk(lab);
     publish_curve(lab);

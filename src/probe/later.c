@@ -1,0 +1,150 @@
+/* Whether the last cache and memory are, when a survey ends, what they were at its beginning. Both
+ * may be shared with strangers who come and go; a range must tell what one survey could see of
+ * that. Points of the walk are read once more: the factor by which the last rise has moved, and the
+ * one by which memory is slower or faster. */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/median.h"
+#include "core/units.h"
+#include "probe/probe.h"
+
+/* Points of the rise that are read again, at the most. */
+#define MOST_POINTS 5
+/* Parts of the rise between which a reading tells where it is. */
+#define LOW_PART  0.1
+#define HIGH_PART 0.9
+/* Less than this is what two readings differ by. */
+#define MOVED 1.03
+
+struct look {
+    size_t index[MOST_POINTS]; /* of the walk, from large to small */
+    size_t count;
+    double base_ns, top_ns; /* plateaus before and after the rise */
+};
+
+static void choose_points(const struct fm_lab *lab, struct look *look)
+{
+    const struct fm_walk *walk = &lab->walk;
+    const struct fm_known_level *level = &lab->known.levels[lab->known.count - 2];
+    size_t all[FM_WALK_POINTS], n = 0;
+    *look = (struct look){.base_ns = level->height_ns, .top_ns = level[1].height_ns};
+    for (size_t i = walk->count; i-- > 0;) {
+        const double part =
+            (fm_walk_mean(&walk->points[i]) - look->base_ns) / (look->top_ns - look->base_ns);
+        const double bytes = (double)walk->points[i].bytes;
+        if (bytes > level->flat_from && bytes < level[1].flat_to && part > LOW_PART &&
+            part < HIGH_PART)
+            all[n++] = i;
+    }
+    look->count = n < MOST_POINTS ? n : MOST_POINTS;
+    for (size_t i = 0; i < look->count; i++)
+        look->index[i] = all[i * n / look->count];
+}
+
+/* The footprint at which the walk showed a latency, within a rise. */
+static double footprint_of(const struct fm_walk *walk, double from, double to, double ns)
+{
+    while (to > from * (MOVED + 1) / 2) {
+        const double middle = sqrt(from * to);
+        if (fm_walk_at(walk, middle) < ns)
+            from = middle;
+        else
+            to = middle;
+    }
+    return sqrt(from * to);
+}
+
+static bool read_again(struct fm_lab *lab, size_t index, bool fresh, double *ns,
+                       struct fm_error *err)
+{
+    const struct fm_walk_sampling how = {.fresh = fresh, .drop = true};
+    return (!fresh || fm_lab_place(lab, lab->walk.points[index].bytes, err)) &&
+           fm_lab_go_on(lab, 0.5, err) && fm_walk_sample(lab, index, &how, ns, err);
+}
+
+/* Times further that footprints reach now for the same latency; 1: no rise to tell it by. */
+static bool find_move(struct fm_lab *lab, double *move, struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[lab->known.count - 2];
+    struct look look;
+    double moves[MOST_POINTS];
+    choose_points(lab, &look);
+    for (size_t i = 0; i < look.count; i++) {
+        const double bytes = (double)lab->walk.points[look.index[i]].bytes;
+        double ns;
+        if (!read_again(lab, look.index[i], i == 0, &ns, err))
+            return false;
+        moves[i] = bytes / footprint_of(&lab->walk, level->flat_from, level[1].flat_to, ns);
+    }
+    *move = look.count ? fm_median(moves, look.count) : 1;
+    return true;
+}
+
+/* Times slower that memory is now, well within its plateau. */
+static bool find_slower(struct fm_lab *lab, double *slower, struct fm_error *err)
+{
+    const struct fm_known_level *memory = &lab->known.levels[lab->known.count - 1];
+    size_t index = 0;
+    double ns;
+    while (index + 1 < lab->walk.count && (double)lab->walk.points[index].bytes < memory->flat_from)
+        index++;
+    if (!read_again(lab, index, true, &ns, err))
+        return false;
+    *slower = ns / fm_walk_mean(&lab->walk.points[index]);
+    return true;
+}
+
+/* Lets a range reach to where a factor takes it, and says so. */
+static void widen(struct fm_result *result, const char *property, double times)
+{
+    const struct fm_finding *known = fm_result_find(result, property);
+    if (!known || known->status != FM_MEASURED || (times < MOVED && times > 1 / MOVED))
+        return;
+    struct fm_finding *finding = &result->findings[known - result->findings];
+    const double now = finding->value.number * times;
+    char size[FM_SIZE_TEXT];
+    const bool bytes = finding->unit[0] == 'B';
+    const double low = finding->low.number * fmin(1, times);
+    const double high = finding->high.number * fmax(1, times);
+    finding->low.number = bytes ? floor(low) : low;
+    finding->high.number = bytes ? ceil(high) : high;
+    if (finding->note[0])
+        return;
+    if (bytes)
+        snprintf(finding->note, sizeof finding->note, "at the end of the survey it was %s",
+                 fm_format_size((uint64_t)now, size));
+    else
+        snprintf(finding->note, sizeof finding->note, "at the end of the survey it was %.3g %s",
+                 now, finding->unit);
+}
+
+static const char *const properties[] = {NULL};
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    const size_t count = lab->known.count;
+    char property[FM_PROPERTY_TEXT];
+    double move, slower;
+    /* Of a first level alone the gap test knows all, and strangers do not share it. */
+    if (count < 3 || !lab->known.memory_seen)
+        return true;
+    if (!find_slower(lab, &slower, err) || !find_move(lab, &move, err))
+        return false;
+    snprintf(property, sizeof property, "l%zu.capacity", count - 1);
+    widen(lab->result, property, move);
+    widen(lab->result, "memory.latency", slower);
+    widen(lab->result, "memory.latency_cycles", slower);
+    snprintf(property, sizeof property, "l%zu.miss_latency", count - 1);
+    widen(lab->result, property, slower);
+    return true;
+}
+
+const struct fm_probe fm_probe_later = {
+    .name = "later",
+    .finds = "whether the last cache and memory are still the same when the survey ends",
+    .needs = "levels,capacity,latency",
+    .share = 0.05,
+    .run = run,
+    .properties = properties,
+};
