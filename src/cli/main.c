@@ -11,7 +11,7 @@ static const struct fm_option no_options[] = {{.name = NULL}};
 const struct fm_command fm_commands[] = {
     {.name = "survey",
      .operands = "",
-     .summary = "Measures data caches, data TLBs and memory of this machine and prints a table.",
+     .summary = "Measures caches, TLBs and memory of this machine and prints a table.",
      .options = fm_survey_options,
      .examples = "  fathom survey --quick\n"
                  "  fathom survey --budget 2 --format json\n"

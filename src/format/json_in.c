@@ -7,6 +7,9 @@
 
 #include "format/text.h"
 
+/* No address, and so no size, goes so far; beyond it a number is no whole one to who reads it. */
+#define LARGEST 0x1p63
+
 /* What to do about text that is no JSON. */
 static const char *remedy_for(enum json_error_code code)
 {
@@ -119,6 +122,9 @@ bool fm_json_to_value(const struct fm_json_place *place, json_t *json, const cha
     *value = (struct fm_value){.kind = FM_VALUE_NONE};
     if (!json || json_is_null(json))
         return true;
+    if (json_is_number(json) && fabs(json_number_value(json)) >= LARGEST)
+        return fm_json_fail(place, key, "is %.4g; no measurement is so large",
+                            json_number_value(json));
     if (json_is_number(json))
         *value = fm_number(json_number_value(json));
     else if (json_is_boolean(json))

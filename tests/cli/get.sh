@@ -53,6 +53,9 @@ refused "a file that is nested without end" 2 'deep.json:1: not valid JSON .*dee
     get l2.line --result deep.json
 sed 's/"elapsed_s": /"elapsed_s": 9e999, "x": /' small.json >huge.json
 refused "a number that is none" 2 'huge.json:[0-9]*: not valid JSON .*so large' get l2.line --result huge.json
+jq '.findings |= map(if .property == "l2.line" then .value = 1e29 else . end)' small.json >larger.json
+refused "a size that no computer has" 2 'larger.json: findings\[[0-9]*\].value: is 1e+29; no measurement is so large' \
+    get l2.line --result larger.json
 sed 's/"complete": /"complete": true, "complete": /' small.json >twice.json
 refused "a key that stands twice" 2 'twice.json:[0-9]*: not valid JSON .*keep one' get l2.line --result twice.json
 head -c 1000 /dev/zero >zero.json
