@@ -140,7 +140,8 @@ export function drawChart(spec, host, description) {
   const width = Math.max(260, Math.floor(host.clientWidth))
   const chart = new uPlot({
     width, height: heightFor(width), legend: { show: false }, series, bands, axes: axesOf(spec, floor),
-    padding: [marks.height(width), 14, 0, 0],
+    // Labels need more rows where there is less room, as on paper.
+    padding: [u => marks.height(u.width), 24, 0, 0],
     scales: {
       x: { time: false, distr: 3, log: 2, range: (u, low, high) => (low === null ? ends : [low, high]), min: ends[0], max: ends[1] },
       y: { distr: spec.linear ? 1 : 3, log: 10, range: (u, low, high) => padded(low, high, spec.linear) }

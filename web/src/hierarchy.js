@@ -145,7 +145,7 @@ function draw(groups, width, beside) {
     root.append(svg('text', { x: 0, y: top + 22, class: 'title' }, group.title))
     if (wide)
       root.append(svg('text', { x: scale.width + 24, y: top + 22, class: 'title' },
-        group.rows[0].adds ? 'Cost of a miss' : 'Load to use'))
+        group.rows[0].adds ? 'Cost of a miss' : group.rows.some(row => row.cost) ? 'Load to use' : ''))
     top += TITLE
     const boxes = svg('g', { class: i > 0 ? 'other' : '' })
     root.append(boxes)

@@ -22,14 +22,14 @@ function verdict(entry) {
 
 function ledgerLine(entry) {
   const { claimed, claimed_by: by, unit } = entry
-  const spread = entry.effective === null ? '' : range(entry)
+  const spread = entry.effective !== null && range(entry)
   return {
     class: entry.verdict,
     cells: [
       nameOf(entry),
       [show(claimed, unit), by && el('span', { class: 'by' }, ` ${by}`)],
       known(entry.physical, unit),
-      [known(entry.effective, unit), spread && el('span', { class: 'range' }, spread)],
+      spread ? [show(entry.effective, unit), el('span', { class: 'range' }, spread)] : known(entry.effective, unit),
       [verdict(entry), entry.why && el('span', { class: 'why' }, entry.why)]]
   }
 }
