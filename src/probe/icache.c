@@ -77,37 +77,46 @@ static bool is_clear(const struct fm_lab *lab, const struct fm_tlb_step *rise)
     return rise->cost - rise->cost_before > A_CYCLE * lab->known.cycle_ns;
 }
 
-/* The line, as two looks of three at the most have it; 0: no two agree. */
-static bool look_at_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
-                         struct fm_error *err)
+static bool same_look(const struct fm_code_line *a, const struct fm_code_line *b)
 {
-    size_t one, other;
+    return a->from_lines == b->from_lines && a->line == b->line;
+}
+
+/* The line, as two looks of three at the most have it; nothing decides if no two agree. */
+static bool look_at_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                         struct fm_code_line *look, struct fm_error *err)
+{
+    struct fm_code_line one, other;
     if (!fm_find_code_line(lab, icache, step, &one, err) ||
         !fm_find_code_line(lab, icache, step, &other, err))
         return false;
-    icache->line = one;
-    if (one == other)
+    *look = one;
+    if (same_look(&one, &other))
         return true;
-    if (!fm_find_code_line(lab, icache, step, &icache->line, err))
+    if (!fm_find_code_line(lab, icache, step, look, err))
         return false;
-    if (icache->line != one && icache->line != other)
-        icache->line = 0;
+    if (!same_look(look, &one) && !same_look(look, &other))
+        *look = (struct fm_code_line){.from_lines = true};
     return true;
 }
 
 /* The first rise that is a cache's; its number, or the count of rises. The line is found on the
-   way. */
+   way; where it is not, no rise beyond is the first cache's either. */
 static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
                        struct fm_error *err)
 {
     for (*step = 0; *step < icache->count; ++*step) {
+        struct fm_code_line look;
         bool ops;
         if (!is_clear(lab, &icache->steps[*step]))
             continue;
-        if (!look_at_line(lab, icache, *step, err))
+        if (!look_at_line(lab, icache, *step, &look, err))
             return false;
-        if (!icache->line)
+        if (!look.from_lines)
             continue;
+        icache->line = look.line;
+        if (!look.line)
+            return true;
         if (!fm_is_op_cache(lab, icache, *step, &ops, err))
             return false;
         if (!ops)
@@ -163,6 +172,10 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         return false;
     if (step == icache->count) {
         give_up(lab, "fetching adds nothing that grows with the code");
+        return true;
+    }
+    if (!icache->line) {
+        give_up(lab, "how far apart slots must be to lie in two lines does not show");
         return true;
     }
     const struct fm_tlb_step rough = icache->steps[step];

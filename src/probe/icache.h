@@ -25,10 +25,13 @@ struct fm_icache {
 bool fm_read_fetch_curve(struct fm_lab *lab, struct fm_icache *icache, size_t pitch, double most,
                          const char *id, struct fm_error *err);
 
-/* The unit that a miss brings, by slots that are ever further apart, just beyond a rise; 0: nothing
-   decides. */
-bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step, size_t *line,
-                       struct fm_error *err);
+/* What slots that are ever further apart show just beyond a rise. */
+struct fm_code_line {
+    bool from_lines; /* false: it is no cache's, however it rises */
+    size_t line;     /* the unit that a miss brings; 0: nothing decides */
+};
+bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                       struct fm_code_line *look, struct fm_error *err);
 
 /* Whether a rise is that of decoded operations: more of them on the same lines, and it comes at
    fewer lines. */

@@ -117,19 +117,31 @@ static size_t first_apart(const double ns[DISTANCES], double least_ns)
     return widest > SHOWS * most ? (size_t)(SHORTEST_LINE / 2) << split : 0;
 }
 
-bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step, size_t *line,
-                       struct fm_error *err)
+static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
+                    double bytes, struct fm_code_line *look, struct fm_error *err)
+{
+    const double least_ns = SHOWS * (rise->cost - rise->cost_before);
+    double ns[DISTANCES];
+    if (!time_distances(lab, icache, (size_t)bytes, ns, err))
+        return false;
+    look->from_lines = ns[0] > least_ns;
+    look->line = look->from_lines ? first_apart(ns, least_ns) : 0;
+    return true;
+}
+
+/* Elements stand far apart, and so few of them may fit where sets are many or odd in number. Then
+   as many are taken as the rise has shown to be too many when they stood close. */
+bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                       struct fm_code_line *look, struct fm_error *err)
 {
     const struct fm_tlb_step *rise = &icache->steps[step];
     /* Not so far that the next level's lines are asked for. */
-    const double end = step + 1 < icache->count ? rise[1].held : icache->far;
-    const size_t bytes = (size_t)fmax(rise->missed, fmin(BEYOND * rise->missed, SHORT_OF * end));
-    double ns[DISTANCES];
-    if (!time_distances(lab, icache, bytes, ns, err))
+    const double end = SHORT_OF * (step + 1 < icache->count ? rise[1].held : icache->far);
+    const double near = fmax(rise->missed, fmin(BEYOND * rise->missed, end));
+    const double wide = fmin(2.0 * LONGEST_LINE / FM_FIRST_PITCH * rise->missed, end);
+    if (!look_at(lab, icache, rise, near, look, err))
         return false;
-    /* What does not come from lines is no cache's, however it rises. */
-    *line = first_apart(ns, SHOWS * (rise->cost - rise->cost_before));
-    return true;
+    return look->from_lines || wide < near || look_at(lab, icache, rise, wide, look, err);
 }
 
 /* One jump to a line, after as many operations as the line has room for, or none. */
