@@ -268,22 +268,28 @@ static bool agree(double one, double other)
     return fabs(times / whole - 1) < AGREE;
 }
 
-/* Whether what ends a buffer at one spacing may be the end of the instruction cache: as many bytes
-   of code, and no other spacing has that many jumps. A core that fetches ahead does so further with
-   some jumps in a line than with others, and then a line's miss does not quite fall out. */
-static bool may_be_the_cache(const struct fm_lab *lab, const struct btb *all, size_t index)
+/* Whether a buffer ends with as many bytes of code as the instruction cache holds. */
+static bool ends_with_cache(const struct fm_lab *lab, const struct btb *btb)
 {
     const struct fm_finding *cache = fm_result_find(lab->result, "l1i.capacity");
-    const double jumps = last_edge(&all[index]);
-    if (!cache || cache->status != FM_MEASURED ||
-        fabs(jumps * (double)all[index].spacing / cache->value.number - 1) > NEAR)
+    return cache && cache->status == FM_MEASURED &&
+           fabs(last_edge(btb) * (double)btb->spacing / cache->value.number - 1) < NEAR;
+}
+
+/* Whether what ends a buffer at one spacing may be the end of the instruction cache: as many bytes
+   of code, and no other spacing that ends elsewhere has that many jumps. A core that fetches ahead
+   does so further with some jumps in a line than with others, and then a line's miss does not quite
+   fall out. */
+static bool may_be_the_cache(const struct fm_lab *lab, const struct btb *all, size_t index)
+{
+    if (!ends_with_cache(lab, &all[index]))
         return false;
     bool others = false;
     for (size_t i = 0; i < SPACINGS; i++) {
         if (i == index || all[i].count == 0)
             continue;
         others = true;
-        if (agree(jumps, last_edge(&all[i])))
+        if (!ends_with_cache(lab, &all[i]) && agree(last_edge(&all[index]), last_edge(&all[i])))
             return false;
     }
     return others;

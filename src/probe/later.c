@@ -95,8 +95,8 @@ static bool find_slower(struct fm_lab *lab, double *slower, struct fm_error *err
     return true;
 }
 
-/* Lets a range reach to where a factor takes it, and says so. */
-static void widen(struct fm_result *result, const char *property, double times)
+/* Lets a range reach to where a factor takes it, and says so where that lies outside it. */
+static void widen(struct fm_result *result, const char *property, double times, bool say)
 {
     const struct fm_finding *known = fm_result_find(result, property);
     if (!known || known->status != FM_MEASURED || (times < MOVED && times > 1 / MOVED))
@@ -105,11 +105,12 @@ static void widen(struct fm_result *result, const char *property, double times)
     const double now = finding->value.number * times;
     char size[FM_SIZE_TEXT];
     const bool bytes = finding->unit[0] == 'B';
+    say = say && (now < finding->low.number || now > finding->high.number);
     const double low = finding->low.number * fmin(1, times);
     const double high = finding->high.number * fmax(1, times);
     finding->low.number = bytes ? floor(low) : low;
     finding->high.number = bytes ? ceil(high) : high;
-    if (finding->note[0])
+    if (!say || finding->note[0])
         return;
     if (bytes)
         snprintf(finding->note, sizeof finding->note, "at the end of the survey it was %s",
@@ -132,11 +133,11 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!find_slower(lab, &slower, err) || !find_move(lab, &move, err))
         return false;
     snprintf(property, sizeof property, "l%zu.capacity", count - 1);
-    widen(lab->result, property, move);
-    widen(lab->result, "memory.latency", slower);
-    widen(lab->result, "memory.latency_cycles", slower);
+    widen(lab->result, property, move, true);
+    widen(lab->result, "memory.latency", slower, true);
+    widen(lab->result, "memory.latency_cycles", slower, false);
     snprintf(property, sizeof property, "l%zu.miss_latency", count - 1);
-    widen(lab->result, property, slower);
+    widen(lab->result, property, slower, false);
     return true;
 }
 
