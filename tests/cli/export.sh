@@ -104,6 +104,20 @@ lstopo-no-graphics -i hwloc-xml --if xml --of console -v >out 2>err
 ok "lstopo shows it as it is" has 'CPUModel="<a> & "b" \\x1b'
 ok "lstopo: the CPU that was measured" has 'PU L#0 (P#70'
 
+jq '.machine.cpu = 2 | .environment.online = "0-3,40"' full.json >odd.json
+ok "hwloc-xml of a computer with more CPUs" exported hwloc-xml odd.json
+shown() {
+    lstopo-no-graphics -i hwloc-xml --if xml --of console >out 2>err
+}
+shown
+ok "lstopo: the measured one behind its caches, in a core" has 'L2 L#0 .* L1d L#0 .* Core L#0 + PU L#[0-9] (P#2)$'
+ok "lstopo: the others beside it" [ "$(grep -c '^  PU L#[0-9] (P#\(0\|1\|3\|40\))$' out)" = 4 -a ! -s err ]
+for list in 7-2 0-999999 x ,,, 1-; do
+    jq --arg list "$list" '.environment.online = $list' full.json >odd.json
+    exported hwloc-xml odd.json
+    ok "lstopo takes a list that is none: $list" shown
+done
+
 ok "cachegrind" exported cachegrind full.json
 valgrind --tool=cachegrind --cachegrind-out-file=counts $(cat cachegrind) true >out 2>err
 code=$?

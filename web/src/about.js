@@ -6,7 +6,7 @@ import { measured, structureName } from './model.js'
 const NAMES = {
   kind: 'Kind of machine', arch: 'Architecture', cpu: 'CPU measured on', page_size: 'Page', page_sizes: 'Other page sizes',
   memory_limit: 'Largest arena', clock: 'Clock', counters: 'Counters', virtualised: 'Virtualised', thp: 'Transparent huge pages', steal: 'Stolen time',
-  kernel: 'Kernel', cpus: 'CPUs', context_switches: 'Context switches', load_average: 'Load average',
+  kernel: 'Kernel', cpus: 'CPUs', online: 'CPUs online', context_switches: 'Context switches', load_average: 'Load average',
   page_mapping: 'Page placement', hypervisor: 'Hypervisor', governor: 'Frequency governor'
 }
 const KINDS = { native: 'this computer', simulated: 'simulated', recorded: 'samples of an earlier survey' }

@@ -64,7 +64,11 @@ static void note_system(struct fm_environment *environment)
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     if (cpus > 0)
         fm_environment_set(environment, "cpus", fm_number((double)cpus));
-    char name[32];
+    /* Which they are, as in "0-3,8"; a list that is longer than a fact may be is left out. */
+    char online[sizeof((struct fm_value *)0)->text + 1], name[32];
+    if (fm_read_small("/sys/devices/system/cpu/online", online, sizeof online) &&
+        strlen(online) < sizeof online - 1)
+        fm_environment_set(environment, "online", fm_text(online));
     bool virtualised;
     if (!fm_hypervisor("", &virtualised, name, sizeof name))
         return;
