@@ -124,7 +124,8 @@ static bool compare_property(struct fm_diff *diff, const struct fm_finding *find
         return true;
     }
     mark_odd(sides, diff->result_count);
-    diff->items[diff->count++] = (struct fm_difference){finding->property, finding->unit, sides};
+    diff->items[diff->count++] = (struct fm_difference){
+        .property = finding->property, .unit = finding->unit, .sides = sides};
     return true;
 }
 
@@ -138,16 +139,25 @@ static bool seen(const struct fm_diff *diff, size_t result, size_t index)
     return false;
 }
 
-/* Properties of a structure are brought together, in the order in which structures first appear. */
+/* Where a structure first appears in the results, whether it differs there or not. */
+static size_t place_of(const struct fm_diff *diff, const char *property)
+{
+    size_t place = 0;
+    for (size_t i = 0; i < diff->result_count; i++)
+        for (size_t j = 0; j < diff->results[i]->finding_count; j++, place++)
+            if (same_structure(diff->results[i]->findings[j].property, property))
+                return place;
+    return place;
+}
+
+/* Properties of a structure are brought together, in the order in which structures appear. */
 static void group(struct fm_diff *diff)
 {
-    for (size_t i = 1; i < diff->count; i++) {
+    for (size_t i = 0; i < diff->count; i++) {
         size_t at = i;
-        for (size_t j = i; j-- > 0;)
-            if (same_structure(diff->items[j].property, diff->items[i].property)) {
-                at = j + 1;
-                break;
-            }
+        diff->items[i].place = place_of(diff, diff->items[i].property);
+        while (at > 0 && diff->items[at - 1].place > diff->items[i].place)
+            at--;
         const struct fm_difference item = diff->items[i];
         memmove(&diff->items[at + 1], &diff->items[at], (i - at) * sizeof item);
         diff->items[at] = item;

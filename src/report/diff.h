@@ -19,6 +19,7 @@ struct fm_side {
 struct fm_difference {
     const char *property, *unit;
     struct fm_side *sides; /* one a result */
+    size_t place;          /* of its structure among the others */
 };
 
 struct fm_diff {

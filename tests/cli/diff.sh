@@ -24,6 +24,10 @@ ok "two machines" [ "$code" = 1 ]
 ok "properties of a structure stand together" [ "$(grep -c '^L1d ' out)" = 1 ]
 ok "it fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
 ok "a pipe gets no colour" only_printable out
+jq '.findings |= map(if .property == "l2.line" or .property == "l1d.latency"
+    then .value *= 4 | .low *= 4 | .high *= 4 else . end)' small.json >both.json
+run diff small.json both.json
+ok "structures stand in the order of the result" [ "$(sed -n 's/^\(L[0-9]d*\) .*/\1/p' out | tr '\n' ' ')" = "L1d L2 " ]
 
 run diff small.json bent.json again.json
 ok "three files are a matrix" has '^NAME  *PROPERTY  *1  *2  *3$'
