@@ -295,7 +295,7 @@ static void survey_one(struct figures *figures, const struct plan *plan, unsigne
     struct fm_machine *simulated = fm_simulated_open(&machine, plan->seed + index, &err);
     figures->machines++;
     if (simulated && fm_survey(simulated, NULL, &options, &result, &err)) {
-        if (!plan->only)
+        if (!plan->only || strstr(plan->only, "capacity"))
             judge_caches(figures, plan, index, &machine, &result);
         if (!plan->only || strstr(plan->only, "ways"))
             judge_structure(figures, plan, index, &machine, &result);

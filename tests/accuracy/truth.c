@@ -9,29 +9,52 @@
 struct count {
     struct fm_machine *machine;
     unsigned level;
-    size_t unit; /* one word is touched in each */
+    size_t unit;   /* one word is touched in each */
+    unsigned laps; /* after which the caches have settled */
 };
 
-static bool miss_ratio(const struct count *count, size_t bytes, unsigned placements, double *ratio,
-                       struct fm_error *err)
+/* Placements over which a miss ratio is averaged: as many as it takes to know it this well, between
+   the least and the most. Misses come a group of pages at a time, so many bytes: while no group
+   was seen, one may just have been missed. */
+struct draw {
+    unsigned least, most;
+    double error, group;
+};
+
+static bool miss_once(const struct count *count, size_t bytes, uint64_t seed, double *ratio,
+                      struct fm_error *err)
 {
     struct fm_machine *machine = count->machine;
-    *ratio = 0;
-    for (unsigned i = 0; i < placements; i++) {
-        const struct fm_swept_plan plan = {
-            .bytes = bytes, .unit = count->unit, .page = machine->info.page_size, .seed = i + 1};
-        struct fm_string string;
-        struct fm_sample sample;
-        if (!machine->ops->place(machine, bytes, 0, err) || !fm_swept_string(&string, &plan, err))
+    const struct fm_swept_plan plan = {
+        .bytes = bytes, .unit = count->unit, .page = machine->info.page_size, .seed = seed};
+    struct fm_string string;
+    struct fm_sample sample;
+    if (!machine->ops->place(machine, bytes, 0, err) || !fm_swept_string(&string, &plan, err))
+        return false;
+    fm_string_prime(&string, count->laps);
+    fm_string_time(&string, string.orders[0].count);
+    const bool good = machine->ops->run(machine, &string, 1, &sample, err);
+    fm_string_free(&string);
+    if (good)
+        *ratio = (double)sample.counts.cache_miss[count->level] / (double)sample.references;
+    return good;
+}
+
+static bool miss_ratio(const struct count *count, size_t bytes, const struct draw *draw,
+                       double *ratio, struct fm_error *err)
+{
+    const double group = fmin(1, draw->group / (double)bytes);
+    double sum = 0, squares = 0;
+    for (unsigned n = 1; n <= draw->most; n++) {
+        double one;
+        if (!miss_once(count, bytes, n, &one, err))
             return false;
-        fm_string_prime(&string, 3);
-        fm_string_time(&string, string.orders[0].count);
-        const bool good = machine->ops->run(machine, &string, 1, &sample, err);
-        fm_string_free(&string);
-        if (!good)
-            return false;
-        *ratio +=
-            (double)sample.counts.cache_miss[count->level] / (double)sample.references / placements;
+        sum += one;
+        squares += one * one;
+        *ratio = sum / n;
+        const double variance = fmax(0, (squares + group * group) / n - *ratio * *ratio);
+        if (n >= draw->least && variance <= n * draw->error * draw->error)
+            break;
     }
     return true;
 }
@@ -39,14 +62,14 @@ static bool miss_ratio(const struct count *count, size_t bytes, unsigned placeme
 #define MISSES 0.05
 
 /* Halves down to where the ratio is crossed, to within a part of it. */
-static bool bracket(const struct count *count, unsigned placements, double within, double *low,
+static bool bracket(const struct count *count, const struct draw *draw, double within, double *low,
                     double *high, struct fm_error *err)
 {
     while (*high / fmax(*low, 1) > 1 + within && *high - *low >= 2 * (double)count->unit) {
         const double unit = (double)count->unit;
         const double middle = floor((*low + *high) / 2 / unit) * unit;
         double ratio;
-        if (!miss_ratio(count, (size_t)middle, placements, &ratio, err))
+        if (!miss_ratio(count, (size_t)middle, draw, &ratio, err))
             return false;
         if (ratio <= MISSES)
             *low = middle;
@@ -57,20 +80,17 @@ static bool bracket(const struct count *count, unsigned placements, double withi
 }
 
 /* On scattered pages a few placements say little, and halving by them goes astray: around where
-   they lead, ratios are averaged over many and a straight line is put through them. */
+   they lead, ratios are averaged over many and a straight line is put through them. Where they
+   rise steeply no line describes them, and it is looked closer. */
 #define AROUND  5
 #define FARTHER 0.12
+#define STEEP   (4 * MISSES)
+#define CLOSE   0.004
 
-static bool average(const struct count *count, unsigned placements, double *bytes,
-                    struct fm_error *err)
+static double on_line(const double x[AROUND], const double y[AROUND])
 {
-    double x[AROUND], y[AROUND], mean_x = 0, mean_y = 0, xy = 0, xx = 0;
+    double mean_x = 0, mean_y = 0, xy = 0, xx = 0;
     for (int i = 0; i < AROUND; i++) {
-        const double unit = (double)count->unit;
-        const double part = 1 + FARTHER * (2.0 * i / (AROUND - 1) - 1);
-        x[i] = fmax(1, round(*bytes * part / unit)) * unit;
-        if (!miss_ratio(count, (size_t)x[i], placements, &y[i], err))
-            return false;
         mean_x += x[i] / AROUND;
         mean_y += y[i] / AROUND;
     }
@@ -80,9 +100,71 @@ static bool average(const struct count *count, unsigned placements, double *byte
     }
     /* No further than was looked. */
     const double there = xy > 0 ? mean_x + (MISSES - mean_y) * xx / xy : mean_x;
-    *bytes = fmin(fmax(there, x[0]), x[AROUND - 1]);
+    return fmin(fmax(there, x[0]), x[AROUND - 1]);
+}
+
+static bool average(const struct count *count, const struct draw *draw, double *bytes,
+                    struct fm_error *err)
+{
+    double x[AROUND], y[AROUND];
+    for (double farther = FARTHER; farther >= CLOSE;) {
+        for (int i = 0; i < AROUND; i++) {
+            const double unit = (double)count->unit;
+            const double part = 1 + farther * (2.0 * i / (AROUND - 1) - 1);
+            x[i] = fmax(1, round(*bytes * part / unit)) * unit;
+            if (!miss_ratio(count, (size_t)x[i], draw, &y[i], err))
+                return false;
+        }
+        *bytes = on_line(x, y);
+        if (y[AROUND - 1] - y[0] < STEEP)
+            break;
+        int above = 1;
+        while (above + 1 < AROUND && y[above] <= MISSES)
+            above++;
+        *bytes = (x[above - 1] + x[above]) / 2;
+        farther = farther / (AROUND - 1);
+    }
     return true;
 }
+
+/* LRU and FIFO serve every lap after the first alike; others take some laps to settle. */
+static unsigned laps_to_settle(const struct fm_description *machine)
+{
+    for (size_t i = 0; i < machine->cache_count; i++)
+        if (machine->caches[i].replacement != FM_REPLACE_LRU &&
+            machine->caches[i].replacement != FM_REPLACE_FIFO)
+            return 12;
+    return 3;
+}
+
+/* Lines a power of two apart use as much of their sets as all lines use of all sets, while they
+   are no further apart than each cache has sets, and unless a hash spreads them. What page a line
+   is in decides where it goes, so a few of each page will do; but the units must be small beside
+   the cache. */
+#define OF_A_PAGE  4
+#define OF_A_CACHE 256
+
+static size_t widest_unit(const struct fm_description *machine, unsigned level)
+{
+    size_t unit = machine->caches[level].line;
+    size_t most = machine->page_size / OF_A_PAGE;
+    for (size_t i = 0; i < machine->cache_count; i++) {
+        const struct fm_cache_description *cache = &machine->caches[i];
+        const size_t way = cache->capacity / cache->ways, power = way & -way;
+        if (cache->index == FM_INDEX_HASHED)
+            return unit;
+        most = most < power ? most : power;
+    }
+    while (2 * unit <= most && 2 * unit * OF_A_CACHE <= machine->caches[level].capacity)
+        unit *= 2;
+    return unit;
+}
+
+/* Known this well the ratio is off by a few percent of itself, and where it is crossed by one. */
+#define ERROR      0.004
+#define LEAST      5
+#define MOST       2000
+#define REFERENCES 6e6 /* at most, of a footprint */
 
 bool fm_true_capacity(const struct fm_description *description, unsigned level, double *bytes,
                       struct fm_error *err)
@@ -91,24 +173,27 @@ bool fm_true_capacity(const struct fm_description *description, unsigned level, 
     struct fm_description quiet = *description;
     quiet.noise = (struct fm_noise_description){.pollution = description->noise.pollution};
     const struct fm_cache_description *cache = &description->caches[level];
-    struct count count = {fm_simulated_open(&quiet, 99, err), level, cache->line};
+    struct count count = {fm_simulated_open(&quiet, 99, err), level, cache->line,
+                          laps_to_settle(description)};
     if (!count.machine)
         return false;
     fm_simulated_count(count.machine, true);
     const bool moves =
         description->page_mapping == FM_MAPPING_RANDOM && cache->index != FM_INDEX_VIRTUAL;
-    double low = 0, high = 4 * (double)cache->capacity;
+    double low = 0, high = 2 * (double)cache->capacity;
     bool good;
     if (!moves) {
-        good = bracket(&count, 1, 0.004, &low, &high, err);
+        good = bracket(&count, &(struct draw){1, 1, 1, 0}, 0.004, &low, &high, err);
         *bytes = low;
     } else {
-        /* The more lines, the less luck there is. */
-        const double lines = (double)cache->capacity / cache->line;
-        const double few = fmin(fmax(1e5 / lines, 6), 40), many = fmin(fmax(6e5 / lines, 12), 400);
-        good = bracket(&count, (unsigned)few, 0.05, &low, &high, err);
+        count.unit = widest_unit(description, level);
+        const double lap = (double)cache->capacity / (double)count.unit * (count.laps + 1);
+        const double most = fmin(fmax(REFERENCES / lap, LEAST), MOST);
+        const double group = (double)description->page_size * (cache->ways + 1);
+        const struct draw draw = {LEAST, (unsigned)most, ERROR, group};
+        good = bracket(&count, &(struct draw){2, 40, 0.02, group}, 0.05, &low, &high, err);
         *bytes = (low + high) / 2;
-        good = good && average(&count, (unsigned)many, bytes, err);
+        good = good && average(&count, &draw, bytes, err);
     }
     count.machine->ops->close(count.machine);
     return good;
