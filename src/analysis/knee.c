@@ -39,6 +39,17 @@ static double contiguous(double load, unsigned ways)
     return over <= 0 ? 0 : fmin(1, over * (1 + 1.0 / ways) / load);
 }
 
+/* Sets hold as many lines as each other, or one more. */
+static double contiguous_random(double load, unsigned ways)
+{
+    const double each = load * ways, fewer = floor(each), more = each - fewer;
+    if (each <= ways)
+        return 0;
+    return ((1 - more) * fewer * random_victims(fewer, ways) +
+            more * (fewer + 1) * random_victims(fewer + 1, ways)) /
+           each;
+}
+
 double fm_knee_misses(const struct fm_knee *knee, double bytes)
 {
     const double load = bytes / knee->capacity;
@@ -50,6 +61,8 @@ double fm_knee_misses(const struct fm_knee *knee, double bytes)
                                         knee->ways);
     case FM_KNEE_RANDOM:
         return scattered_random(load, knee->ways);
+    case FM_KNEE_CONTIGUOUS_RANDOM:
+        return contiguous_random(load, knee->ways);
     case FM_KNEE_CONTIGUOUS:
         break;
     }

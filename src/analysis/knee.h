@@ -3,10 +3,11 @@
 #define FM_ANALYSIS_KNEE_H
 
 enum fm_knee_shape {
-    FM_KNEE_LINES,     /* lines fall into sets at random: a hashed index; LRU */
-    FM_KNEE_PAGES,     /* pages fall into colours at random: a physical index; LRU */
-    FM_KNEE_RANDOM,    /* lines fall into sets at random, and victims are picked at random */
-    FM_KNEE_CONTIGUOUS /* lines fill one set after the other */
+    FM_KNEE_LINES,            /* lines fall into sets at random: a hashed index; LRU */
+    FM_KNEE_PAGES,            /* pages fall into colours at random: a physical index; LRU */
+    FM_KNEE_RANDOM,           /* lines fall into sets at random, and victims are picked at random */
+    FM_KNEE_CONTIGUOUS,       /* lines fill one set after the other */
+    FM_KNEE_CONTIGUOUS_RANDOM /* the same, and victims are picked at random */
 };
 
 struct fm_knee {

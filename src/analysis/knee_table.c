@@ -9,19 +9,47 @@ static const struct {
     enum fm_knee_shape shape;
     unsigned ways;
 } sorts[] = {
-    {FM_KNEE_LINES, 2},       {FM_KNEE_LINES, 4},      {FM_KNEE_LINES, 8},
-    {FM_KNEE_LINES, 16},      {FM_KNEE_CONTIGUOUS, 8}, {FM_KNEE_LINES, 1},
-    {FM_KNEE_LINES, 3},       {FM_KNEE_LINES, 5},      {FM_KNEE_LINES, 6},
-    {FM_KNEE_LINES, 10},      {FM_KNEE_LINES, 12},     {FM_KNEE_LINES, 20},
-    {FM_KNEE_LINES, 24},      {FM_KNEE_LINES, 32},     {FM_KNEE_PAGES, 2},
-    {FM_KNEE_PAGES, 3},       {FM_KNEE_PAGES, 4},      {FM_KNEE_PAGES, 5},
-    {FM_KNEE_PAGES, 6},       {FM_KNEE_PAGES, 8},      {FM_KNEE_PAGES, 10},
-    {FM_KNEE_PAGES, 12},      {FM_KNEE_PAGES, 16},     {FM_KNEE_PAGES, 20},
-    {FM_KNEE_PAGES, 24},      {FM_KNEE_PAGES, 32},     {FM_KNEE_RANDOM, 2},
-    {FM_KNEE_RANDOM, 4},      {FM_KNEE_RANDOM, 8},     {FM_KNEE_RANDOM, 12},
-    {FM_KNEE_RANDOM, 16},     {FM_KNEE_RANDOM, 24},    {FM_KNEE_CONTIGUOUS, 1},
-    {FM_KNEE_CONTIGUOUS, 2},  {FM_KNEE_CONTIGUOUS, 4}, {FM_KNEE_CONTIGUOUS, 16},
+    {FM_KNEE_LINES, 2},
+    {FM_KNEE_LINES, 4},
+    {FM_KNEE_LINES, 8},
+    {FM_KNEE_LINES, 16},
+    {FM_KNEE_CONTIGUOUS, 8},
+    {FM_KNEE_LINES, 1},
+    {FM_KNEE_LINES, 3},
+    {FM_KNEE_LINES, 5},
+    {FM_KNEE_LINES, 6},
+    {FM_KNEE_LINES, 10},
+    {FM_KNEE_LINES, 12},
+    {FM_KNEE_LINES, 20},
+    {FM_KNEE_LINES, 24},
+    {FM_KNEE_LINES, 32},
+    {FM_KNEE_PAGES, 2},
+    {FM_KNEE_PAGES, 3},
+    {FM_KNEE_PAGES, 4},
+    {FM_KNEE_PAGES, 5},
+    {FM_KNEE_PAGES, 6},
+    {FM_KNEE_PAGES, 8},
+    {FM_KNEE_PAGES, 10},
+    {FM_KNEE_PAGES, 12},
+    {FM_KNEE_PAGES, 16},
+    {FM_KNEE_PAGES, 20},
+    {FM_KNEE_PAGES, 24},
+    {FM_KNEE_PAGES, 32},
+    {FM_KNEE_RANDOM, 2},
+    {FM_KNEE_RANDOM, 4},
+    {FM_KNEE_RANDOM, 8},
+    {FM_KNEE_RANDOM, 12},
+    {FM_KNEE_RANDOM, 16},
+    {FM_KNEE_RANDOM, 24},
+    {FM_KNEE_CONTIGUOUS, 1},
+    {FM_KNEE_CONTIGUOUS, 2},
+    {FM_KNEE_CONTIGUOUS, 4},
+    {FM_KNEE_CONTIGUOUS, 16},
     {FM_KNEE_CONTIGUOUS, 32},
+    {FM_KNEE_CONTIGUOUS_RANDOM, 2},
+    {FM_KNEE_CONTIGUOUS_RANDOM, 4},
+    {FM_KNEE_CONTIGUOUS_RANDOM, 8},
+    {FM_KNEE_CONTIGUOUS_RANDOM, 16},
 };
 #define SORTS (sizeof sorts / sizeof sorts[0])
 #define ROUGH 5
@@ -108,9 +136,11 @@ static double look_up(const double row[ENTRIES], double load_log)
 }
 
 void fm_knee_table_misses(const struct fm_knee_table *table, size_t sort, double capacity,
-                          const double *bytes, size_t n, double *misses)
+                          const double *bytes, const double *comes, size_t n, double *misses)
 {
     const double *row = table->rows[sort][colour_index(table, sort, capacity)];
-    for (size_t i = 0; i < n; i++)
-        misses[i] = look_up(row, log(bytes[i] / capacity));
+    for (size_t i = 0; i < n; i++) {
+        const double part = comes ? comes[i] : 1;
+        misses[i] = part > 0 ? part * look_up(row, log(bytes[i] * part / capacity)) : 0;
+    }
 }

@@ -9,12 +9,13 @@
 /* How the knees are looked for: from roughly, with few sorts, to closely. */
 static const struct {
     bool rough;
+    bool settled;      /* near enough to ask whether a level is inclusive */
     double wide, step; /* capacities around where the knee stands */
     double wild;       /* errors beyond which a point is wild, and how far does not matter; at first
                           the knees are, not the points */
 } rounds[] = {
-    {true, 2.5, 1.12, 25},   {false, 2, 1.1, 25},   {false, 1.4, 1.05, 10},
-    {false, 1.15, 1.015, 5}, {false, 1.1, 1.01, 5},
+    {true, false, 2.5, 1.12, 25},  {false, false, 2, 1.1, 25},  {false, true, 1.4, 1.05, 10},
+    {false, true, 1.15, 1.015, 5}, {false, true, 1.1, 1.01, 5},
 };
 #define ROUNDS (sizeof rounds / sizeof rounds[0])
 /* How far a knee can be from its rough place, which lies half way up its rise. */
@@ -30,9 +31,13 @@ struct problem {
     size_t n, knees;
     double wild;
     struct fm_knee_table *table;
-    size_t sorts[FM_KNEES]; /* of the knees as they stand */
-    double *misses;         /* misses[i * n + j]: knee i at point j, for the knees as they stand */
-    double heights[FM_KNEES + 1];
+    /* The knees as they stand. */
+    size_t sorts[FM_KNEES];
+    double capacities[FM_KNEES];
+    bool inclusive[FM_KNEES];
+    double *own;                  /* own[i * n + j]: what level i loses by itself at point j */
+    double *misses;               /* the same of all that misses it */
+    double heights[FM_KNEES + 1]; /* that fit them best */
 };
 
 /* The part of the references at point j that level i serves. */
@@ -41,6 +46,24 @@ static double served(const struct problem *problem, size_t i, size_t j)
     const double above = i == 0 ? 1 : problem->misses[(i - 1) * problem->n + j];
     const double here = i == problem->knees ? 0 : problem->misses[i * problem->n + j];
     return fmax(0, above - here);
+}
+
+/* What an inclusive level loses is lost to a level inside, whatever that loses by itself. */
+static double either(double inside, double lost)
+{
+    return inside + lost - inside * lost;
+}
+
+/* What misses level i at point j: all that it loses by itself, and what inclusive levels outside
+   do. */
+static void join(const struct problem *problem, size_t j)
+{
+    double lost = 0;
+    for (size_t i = problem->knees; i-- > 0;) {
+        problem->misses[i * problem->n + j] = either(problem->own[i * problem->n + j], lost);
+        if (problem->inclusive[i])
+            lost = problem->misses[i * problem->n + j];
+    }
 }
 
 /* Solves a small symmetric system in place by elimination; false when it is singular. */
@@ -65,8 +88,9 @@ static bool solve(double a[FM_KNEES + 1][FM_KNEES + 2], size_t size)
 
 /* The heights that fit best with the knees as they stand; returns the mean square of the
    residuals, INFINITY when there are none. */
-static double fit_heights(const struct problem *problem, double heights[FM_KNEES + 1])
+static double fit_heights(struct problem *problem)
 {
+    double *heights = problem->heights;
     double a[FM_KNEES + 1][FM_KNEES + 2] = {{0}};
     const size_t size = problem->knees + 1;
     double parts[FM_KNEES + 1], sum = 0;
@@ -99,10 +123,25 @@ static double fit_heights(const struct problem *problem, double heights[FM_KNEES
     return sum / (double)problem->n;
 }
 
-static void place_knee(const struct problem *problem, size_t index, size_t sort, double capacity)
+/* Finds what misses where, after a knee has changed: those outside see something else then. */
+static void place_knees(const struct problem *problem, size_t from)
 {
-    fm_knee_table_misses(problem->table, sort, capacity, problem->curve->bytes, problem->n,
-                         &problem->misses[index * problem->n]);
+    const size_t n = problem->n;
+    for (size_t i = from; i < problem->knees; i++) {
+        const double *inside = i > 0 && !problem->inclusive[i] ? problem->own + (i - 1) * n : NULL;
+        fm_knee_table_misses(problem->table, problem->sorts[i], problem->capacities[i],
+                             problem->curve->bytes, inside, n, problem->own + i * n);
+    }
+    for (size_t j = 0; j < n; j++)
+        join(problem, j);
+}
+
+static void set_knee(struct problem *problem, size_t index, size_t sort, double capacity,
+                     bool inclusive)
+{
+    problem->sorts[index] = sort;
+    problem->capacities[index] = capacity;
+    problem->inclusive[index] = inclusive;
 }
 
 /* Where a knee is looked for. */
@@ -110,52 +149,55 @@ struct search {
     double from, to, step; /* capacities */
     size_t sorts;          /* how many are tried */
     bool soft;             /* none of contiguous pages */
+    bool inclusive;
 };
 
-/* Called for every knee tried, with its mean square of residuals. */
-typedef void tried(void *data, const struct fm_knee *knee, size_t sort, double error);
+/* Called for every knee tried, as it stands in the problem, with its mean square of residuals. */
+typedef void tried(void *data, const struct problem *problem, size_t index, double error);
 
 /* Tries the knees of a search in the place of one, the others as they stand. */
 static void try_knees(struct problem *problem, size_t index, const struct search *search,
                       tried *note, void *data)
 {
-    double heights[FM_KNEES + 1];
     for (size_t sort = 0; sort < search->sorts; sort++) {
         if (search->soft &&
             fm_knee_of_sort(problem->table, sort, search->from).shape == FM_KNEE_CONTIGUOUS)
             continue;
         for (double capacity = search->from; capacity <= search->to; capacity *= search->step) {
-            const struct fm_knee knee = fm_knee_of_sort(problem->table, sort, capacity);
-            place_knee(problem, index, sort, capacity);
-            note(data, &knee, sort, fit_heights(problem, heights));
+            set_knee(problem, index, sort, capacity, search->inclusive);
+            place_knees(problem, index);
+            note(data, problem, index, fit_heights(problem));
         }
     }
 }
 
 struct best {
-    struct fm_knee knee;
     size_t sort;
-    double error;
+    double capacity, error;
+    bool inclusive;
 };
 
-static void note_best(void *data, const struct fm_knee *knee, size_t sort, double error)
+static void note_best(void *data, const struct problem *problem, size_t index, double error)
 {
     struct best *best = data;
     if (error < best->error)
-        *best = (struct best){*knee, sort, error};
+        *best = (struct best){problem->sorts[index], problem->capacities[index], error,
+                              problem->inclusive[index]};
 }
 
-/* Puts the best knee of a search in its place. */
-static double improve(struct problem *problem, size_t index, const struct search *search,
-                      struct fm_knee *knee)
+/* Puts the best knee of a search in its place, where that is asked inclusive or not. */
+static double improve(struct problem *problem, size_t index, struct search *search,
+                      bool ask_inclusive)
 {
-    struct best best = {fm_knee_of_sort(problem->table, 0, search->from), 0, INFINITY};
-    try_knees(problem, index, search, note_best, &best);
-    *knee = best.knee;
-    problem->sorts[index] = best.sort;
-    place_knee(problem, index, best.sort, knee->capacity);
+    struct best best = {0, search->from, INFINITY, false};
+    for (int inclusive = 0; inclusive <= (ask_inclusive && index > 0); inclusive++) {
+        search->inclusive = inclusive;
+        try_knees(problem, index, search, note_best, &best);
+    }
+    set_knee(problem, index, best.sort, best.capacity, best.inclusive);
+    place_knees(problem, index);
     if (isfinite(best.error))
-        fit_heights(problem, problem->heights);
+        fit_heights(problem);
     return best.error;
 }
 
@@ -163,14 +205,57 @@ static bool begin(struct problem *problem, const struct fm_knee_curve *curve, si
 {
     *problem = (struct problem){.curve = curve, .n = curve->n, .knees = knees};
     problem->table = fm_knee_table_new(curve->page);
-    problem->misses = malloc(knees * curve->n * sizeof *problem->misses);
-    return problem->table && problem->misses;
+    problem->own = malloc(2 * knees * curve->n * sizeof *problem->own);
+    problem->misses = problem->own + knees * curve->n;
+    return problem->table && problem->own;
 }
 
 static void end(struct problem *problem)
 {
     fm_knee_table_free(problem->table);
-    free(problem->misses);
+    free(problem->own);
+}
+
+static void conclude(const struct problem *problem, const struct fm_knee_place *places,
+                     double error, struct fm_knee_fit *fit)
+{
+    *fit = (struct fm_knee_fit){.count = problem->knees, .error = sqrt(error)};
+    memcpy(fit->heights, problem->heights, sizeof fit->heights);
+    memcpy(fit->sorts, problem->sorts, sizeof fit->sorts);
+    memcpy(fit->inclusive, problem->inclusive, sizeof fit->inclusive);
+    for (size_t i = 0; i < problem->knees; i++) {
+        fit->knees[i] = fm_knee_of_sort(problem->table, problem->sorts[i], problem->capacities[i]);
+        fit->soft[i] = places[i].soft;
+    }
+}
+
+/* Looks for all knees, one after the other and over again. */
+static double look_for_knees(struct problem *problem, const struct fm_knee_place *places,
+                             bool ask_at_once)
+{
+    const size_t count = problem->knees;
+    double error = INFINITY;
+    for (size_t i = 0; i < count; i++)
+        set_knee(problem, i, 0, places[i].bytes, false);
+    place_knees(problem, 0);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        const double wide = rounds[round].wide;
+        problem->wild = rounds[round].wild;
+        for (size_t i = count; i-- > 0;) {
+            const double middle = problem->capacities[i];
+            const double least = fmax(places[i].bytes / FAR_OFF, i > 0 ? places[i - 1].bytes : 0);
+            const double most =
+                fmin(places[i].bytes * FAR_OFF, i + 1 < count ? places[i + 1].bytes : INFINITY);
+            struct search search = {fmax(middle / wide, least),
+                                    fmin(middle * wide, most),
+                                    rounds[round].step,
+                                    rounds[round].rough ? fm_knee_rough_sorts() : fm_knee_sorts(),
+                                    places[i].soft,
+                                    false};
+            error = improve(problem, i, &search, ask_at_once || rounds[round].settled);
+        }
+    }
+    return error;
 }
 
 bool fm_fit_knees(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
@@ -180,50 +265,81 @@ bool fm_fit_knees(const struct fm_knee_curve *curve, const struct fm_knee_place 
     if (count == 0 || count > FM_KNEES || curve->n < 3 * count)
         return false;
     const bool good = begin(&problem, curve, count);
-    double error = INFINITY;
-    for (size_t i = 0; i < count && good; i++)
-        place_knee(&problem, i, 0, places[i].bytes);
-    for (size_t round = 0; round < ROUNDS && good; round++) {
-        const double wide = rounds[round].wide;
-        problem.wild = rounds[round].wild;
-        for (size_t i = count; i-- > 0;) {
-            const double middle = round == 0 ? places[i].bytes : fit->knees[i].capacity;
-            const double least = fmax(places[i].bytes / FAR_OFF, i > 0 ? places[i - 1].bytes : 0);
-            const double most =
-                fmin(places[i].bytes * FAR_OFF, i + 1 < count ? places[i + 1].bytes : INFINITY);
-            const struct search search = {
-                fmax(middle / wide, least), fmin(middle * wide, most), rounds[round].step,
-                rounds[round].rough ? fm_knee_rough_sorts() : fm_knee_sorts(), places[i].soft};
-            error = improve(&problem, i, &search, &fit->knees[i]);
-        }
-    }
-    if (good) {
-        fit->count = count;
-        fit->error = sqrt(error);
-        memcpy(fit->heights, problem.heights, sizeof fit->heights);
-        memcpy(fit->sorts, problem.sorts, sizeof fit->sorts);
-        for (size_t i = 0; i < count; i++)
-            fit->soft[i] = places[i].soft;
+    double best = INFINITY;
+    /* From one start alone the search may end beside the best. */
+    for (int start = 0; start < 2 && good; start++) {
+        const double error = look_for_knees(&problem, places, start == 1);
+        if (error < best)
+            conclude(&problem, places, error, fit);
+        best = fmin(best, error);
     }
     end(&problem);
-    return good && isfinite(error);
+    return good && isfinite(best);
 }
 
-/* The crossings of all knees that fit nearly as well as the best. */
+double fm_fit_misses(const struct fm_knee_fit *fit, size_t index, double bytes)
+{
+    double own[FM_KNEES], lost = 0;
+    for (size_t i = 0; i < fit->count; i++) {
+        const double comes = i > 0 && !fit->inclusive[i] ? own[i - 1] : 1;
+        own[i] = comes * fm_knee_misses(&fit->knees[i], bytes * comes);
+    }
+    for (size_t i = fit->count; i-- > index + 1;)
+        if (fit->inclusive[i])
+            lost = either(own[i], lost);
+    return either(own[index], lost);
+}
+
+double fm_fit_crossing(const struct fm_knee_fit *fit, size_t index, double misses)
+{
+    double low = fit->knees[index].capacity / 64, high = fit->knees[index].capacity * 8;
+    while (high / low > 1.0001) {
+        const double middle = sqrt(low * high);
+        *(fm_fit_misses(fit, index, middle) > misses ? &high : &low) = middle;
+    }
+    return low;
+}
+
+/* What all knees that fit nearly as well as the best make of a quantity. */
 struct range {
-    double misses, worst; /* the greatest error that still is nearly as good */
+    const struct fm_knee_fit *fit;
+    size_t level;  /* whose height is asked for … */
+    double misses; /* … or, above 0, its footprint of so many misses */
+    double worst;  /* the greatest error that still is nearly as good */
     double low, high;
 };
 
-static void note_range(void *data, const struct fm_knee *knee, size_t sort, double error)
+static void note_range(void *data, const struct problem *problem, size_t index, double error)
 {
-    (void)sort;
     struct range *range = data;
     if (error > range->worst)
         return;
-    const double at = fm_knee_crossing(knee, range->misses);
-    range->low = fmin(range->low, at);
-    range->high = fmax(range->high, at);
+    double value = problem->heights[range->level];
+    if (range->misses > 0) {
+        struct fm_knee_fit other = *range->fit;
+        other.knees[index] =
+            fm_knee_of_sort(problem->table, problem->sorts[index], problem->capacities[index]);
+        other.inclusive[index] = problem->inclusive[index];
+        value = fm_fit_crossing(&other, range->level, range->misses);
+    }
+    range->low = fmin(range->low, value);
+    range->high = fmax(range->high, value);
+}
+
+/* Tries others in the place of knee `index`. */
+static void try_others(struct problem *problem, size_t index, struct range *range)
+{
+    const struct fm_knee_fit *fit = range->fit;
+    const double capacity = fit->knees[index].capacity;
+    const double freedom = fmax(1, (double)problem->n - 3 * (double)fit->count);
+    const struct search search = {capacity / 1.5,  capacity * 1.5,   1.02,
+                                  fm_knee_sorts(), fit->soft[index], fit->inclusive[index]};
+    range->worst = fit->error * fit->error * (1 + SURE * TOGETHER / freedom);
+    problem->wild = rounds[ROUNDS - 1].wild;
+    for (size_t i = 0; i < fit->count; i++)
+        set_knee(problem, i, fit->sorts[i], fit->knees[i].capacity, fit->inclusive[i]);
+    place_knees(problem, 0);
+    try_knees(problem, index, &search, note_range, range);
 }
 
 bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_knee_fit *fit,
@@ -231,21 +347,26 @@ bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_k
 {
     struct problem problem;
     const bool good = begin(&problem, curve, fit->count);
-    if (good) {
-        const struct fm_knee *knee = &fit->knees[index];
-        const double at = fm_knee_crossing(knee, misses);
-        const double freedom = fmax(1, (double)curve->n - 3 * (double)fit->count);
-        struct range range = {misses, fit->error * fit->error * (1 + SURE * TOGETHER / freedom), at,
-                              at};
-        problem.wild = rounds[ROUNDS - 1].wild;
-        for (size_t i = 0; i < fit->count; i++)
-            place_knee(&problem, i, fit->sorts[i], fit->knees[i].capacity);
-        const struct search search = {knee->capacity / 1.5, knee->capacity * 1.5, 1.02,
-                                      fm_knee_sorts(), fit->soft[index]};
-        try_knees(&problem, index, &search, note_range, &range);
-        *low = range.low;
-        *high = range.high;
-    }
+    const double at = fm_fit_crossing(fit, index, misses);
+    struct range range = {fit, index, misses, 0, at, at};
+    if (good)
+        try_others(&problem, index, &range);
     end(&problem);
+    *low = range.low;
+    *high = range.high;
+    return good;
+}
+
+bool fm_knee_height_range(const struct fm_knee_curve *curve, const struct fm_knee_fit *fit,
+                          size_t index, double *low, double *high)
+{
+    struct problem problem;
+    const bool good = begin(&problem, curve, fit->count);
+    struct range range = {fit, index, 0, 0, fit->heights[index], fit->heights[index]};
+    for (size_t i = index ? index - 1 : 0; i <= index && i < fit->count && good; i++)
+        try_others(&problem, i, &range);
+    end(&problem);
+    *low = range.low;
+    *high = range.high;
     return good;
 }

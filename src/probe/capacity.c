@@ -25,8 +25,8 @@
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
 /* A rise from the miss ratio to all but it that is no sharp one's. */
 #define LONG_RISE 2
-/* An interval wider than this says nothing. */
-#define TOO_WIDE 2.5
+/* An interval wider than this is no answer to how much fits. */
+#define TOO_WIDE 1.35
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -65,7 +65,7 @@ static double blur(const struct fm_lab *lab, const struct edge *edge, double byt
     const struct fm_knee_fit *fit = &lab->known.fit;
     double sum = 0;
     for (size_t i = 0; lab->known.levels[edge->level].blurred && i < fit->count; i++) {
-        const double misses = fm_knee_misses(&fit->knees[i], bytes);
+        const double misses = fm_fit_misses(fit, i, bytes);
         const double step = fit->heights[i + 1] - fit->heights[i];
         if (i < edge->level)
             sum -= (1 - misses) * step;
@@ -287,10 +287,12 @@ static bool is_soft(const struct fm_lab *lab, size_t index)
     const struct fm_knee_fit *fit = &lab->known.fit;
     if (!fit->count || fit->knees[index].shape == FM_KNEE_CONTIGUOUS)
         return false;
-    return fit->soft[index] ||
-           fm_knee_crossing(&fit->knees[index], 1 - FM_CAPACITY_MISSES) >
-               LONG_RISE * fm_knee_crossing(&fit->knees[index], FM_CAPACITY_MISSES);
+    return fit->soft[index] || fm_fit_crossing(fit, index, 1 - FM_CAPACITY_MISSES) >
+                                   LONG_RISE * fm_fit_crossing(fit, index, FM_CAPACITY_MISSES);
 }
+
+static const char moves_too_far[] =
+    "page placement moves its rise too far for the placements tried";
 
 static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
@@ -304,7 +306,7 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     if (!finding || !fm_fitted_crossing(lab, index, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
     if (high > TOO_WIDE * low) {
-        fm_undetermined(finding, "page placement moves its rise too far for the placements tried");
+        fm_undetermined(finding, moves_too_far);
         return true;
     }
     const double grain = (double)level->unit;
@@ -345,6 +347,10 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     const double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), onset(edge));
     const double high = fmin(edge->crossing.high, edge->bytes[edge->footprints - 1]);
     const double at = fmin(edge->crossing.at, onset(edge));
+    if (high > TOO_WIDE * low) {
+        fm_undetermined(finding, moves_too_far);
+        return true;
+    }
     level->capacity = floor(at / grain) * grain;
     fm_measured(finding, level->capacity, floor(low / grain) * grain, ceil(high / grain) * grain,
                 0.9 * level->certainty + 0.09, "swept", "curve:cache-only");

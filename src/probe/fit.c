@@ -1,6 +1,7 @@
 #include "probe/fit.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "probe/lab.h"
@@ -159,7 +160,8 @@ static void split_rise(const struct data *data, const struct fm_knee_place *plac
         struct fm_knee_place all[FM_KNEES];
         struct fm_knee_fit one;
         memcpy(all, places, index * sizeof all[0]);
-        all[index] = (struct fm_knee_place){places[index].bytes / apart[i][0], true};
+        /* A first level is rarely one that placements move. */
+        all[index] = (struct fm_knee_place){places[index].bytes / apart[i][0], index > 0};
         all[index + 1] = (struct fm_knee_place){places[index].bytes * apart[i][1], true};
         memcpy(all + index + 2, places + index + 1, (count - index - 1) * sizeof all[0]);
         if (fm_fit_knees(&data->curve, all, count + 1, &one) && one.error < best->error)
@@ -172,10 +174,10 @@ static bool try_one_more(struct fm_lab *lab, const struct data *data,
                          const struct fm_knee_place *places, size_t count, struct fm_knee_fit *fit)
 {
     struct fm_knee_fit best = {.error = INFINITY};
-    size_t split = 0;
+    size_t split = SIZE_MAX;
     if (fit->error < BAD_FIT || count + 1 > FM_KNEES || lab->known.count > FM_CACHE_LEVELS)
         return false;
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const double before = best.error;
         if (!fm_rise_is_soft(lab, i))
             continue;
@@ -183,7 +185,7 @@ static bool try_one_more(struct fm_lab *lab, const struct data *data,
         if (best.error < before)
             split = i;
     }
-    if (split == 0 || best.error * MUCH_BETTER > fit->error ||
+    if (split == SIZE_MAX || best.error * MUCH_BETTER > fit->error ||
         best.heights[split + 1] < best.heights[split] * STEP ||
         best.heights[split + 2] < best.heights[split + 1] * STEP)
         return false;
@@ -213,8 +215,9 @@ void fm_fit_levels(struct fm_lab *lab)
 double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses)
 {
     const struct fm_walk *walk = &lab->walk;
-    const struct fm_knee *knee = &lab->known.fit.knees[level];
-    const double *heights = lab->known.fit.heights;
+    const struct fm_knee_fit *fit = &lab->known.fit;
+    const struct fm_knee *knee = &fit->knees[level];
+    const double *heights = fit->heights;
     double drawn = 1, error = 0, count = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
@@ -229,7 +232,8 @@ double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses)
     }
     /* The steeper the knee, the less an error of the miss ratio moves it. */
     const double steep =
-        log(fm_knee_misses(knee, at * NEAR) / fm_knee_misses(knee, at / NEAR)) / (2 * log(NEAR));
+        log(fm_fit_misses(fit, level, at * NEAR) / fm_fit_misses(fit, level, at / NEAR)) /
+        (2 * log(NEAR));
     const double groups = sqrt(knee->ways / (misses * drawn));
     const double seen = error / fmax(count, 1) / ((heights[level + 1] - heights[level]) * misses);
     return SURE * fmax(groups, seen) / steep;
@@ -243,11 +247,40 @@ bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, d
     if (fit->count == 0)
         return false;
     load(lab, &data);
-    *at = fm_knee_crossing(&fit->knees[level], misses);
+    *at = fm_fit_crossing(fit, level, misses);
     if (!fm_knee_crossing_range(&data.curve, fit, level, misses, low, high))
         return false;
     const double wide = exp(fm_luck(lab, level, *at, misses) + SHAPES);
     *low = fmin(*low, *at / wide);
     *high = fmax(*high, *at * wide);
     return true;
+}
+
+bool fm_fitted_height(const struct fm_lab *lab, size_t level, double *ns, double *low, double *high)
+{
+    const struct fm_knee_fit *fit = &lab->known.fit;
+    struct data data;
+    if (fit->count == 0)
+        return false;
+    load(lab, &data);
+    *ns = fit->heights[level];
+    return fm_knee_height_range(&data.curve, fit, level, low, high);
+}
+
+double fm_fitted_blur(const struct fm_lab *lab, size_t level)
+{
+    const struct fm_knee_fit *fit = &lab->known.fit;
+    double least = fit->count ? INFINITY : 0;
+    for (size_t i = 0; i < lab->walk.count && fit->count; i++) {
+        double comes = 1, sum = 0;
+        for (size_t other = 0; other <= fit->count; other++) {
+            const double passes = other < fit->count
+                                      ? fm_fit_misses(fit, other, (double)lab->walk.points[i].bytes)
+                                      : 0;
+            sum += fmax(0, comes - passes) * fabs(fit->heights[other] - fit->heights[level]);
+            comes = passes;
+        }
+        least = fmin(least, sum / fit->heights[level]);
+    }
+    return least;
 }

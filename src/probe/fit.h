@@ -20,6 +20,14 @@ void fm_fit_levels(struct fm_lab *lab);
 bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, double *at,
                         double *low, double *high);
 
+/* The height of a level, and where it can lie. */
+bool fm_fitted_height(const struct fm_lab *lab, size_t level, double *ns, double *low,
+                      double *high);
+
+/* How much the levels around it make of the latency where a level shows most clearly, as a part of
+   its own; 0 where there is no fit. */
+double fm_fitted_blur(const struct fm_lab *lab, size_t level);
+
 /* How far luck with pages, and interference, can have moved that footprint, as a logarithm. */
 double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "probe/fit.h"
 #include "probe/probe.h"
 
 #define PLACEMENTS 3
@@ -10,6 +11,9 @@
 #define LEAST_WIDTH 0.01
 /* What a plateau may differ from the fit and still pass for flat. */
 #define BLURRED 0.03
+/* What the levels around it may make of a plateau, as a part of its height. They are known by the
+   shapes of their knees, to a half or so. */
+#define HIDDEN 0.2
 /* What an octave's distance from the middle counts for, as a change of latency. */
 #define ALIKE 0.005
 /* The change of a plateau over half an octave that is none. */
@@ -41,6 +45,21 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
     return best;
 }
 
+/* A plateau that its neighbours blur stands higher or lower than it would by itself. */
+static void unblur(const struct fm_lab *lab, struct fm_known_level *level, size_t index)
+{
+    double fitted, low, high;
+    if (!fm_fitted_height(lab, index, &fitted, &low, &high))
+        return;
+    level->height_low = fmin(level->height_low, low * (1 - LEAST_WIDTH));
+    level->height_high = fmax(level->height_high, high * (1 + LEAST_WIDTH));
+    if (fabs(fitted / level->height_ns - 1) < BLURRED)
+        return;
+    level->blurred = true;
+    level->height_ns = fitted;
+    level->hidden = fm_fitted_blur(lab, index) > HIDDEN;
+}
+
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
@@ -62,19 +81,16 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     level->height_ns = flat;
     level->height_low = fmin(low, flat) * (1 - LEAST_WIDTH);
     level->height_high = fmax(high, flat) * (1 + LEAST_WIDTH);
-    /* A plateau that its neighbours blur stands higher or lower than it would by itself. */
-    const double fitted = lab->known.fit.count ? lab->known.fit.heights[index] : flat;
-    if (steepness > FLAT && fabs(fitted / flat - 1) > BLURRED) {
-        level->blurred = true;
-        level->height_ns = fitted;
-        level->height_low = fmin(level->height_low, fitted * (1 - BLURRED));
-        level->height_high = fmax(level->height_high, fitted * (1 + BLURRED));
-    }
+    if (steepness > FLAT)
+        unblur(lab, level, index);
     return true;
 }
 
 /* Under heavy interference what was taken out for the TLB may be more than was there. */
 static const char disturbed[] = "readings contradict each other: other work disturbed them";
+
+static const char hidden[] =
+    "at no footprint do the levels around it leave enough of it to be seen";
 
 static bool is_possible(const struct fm_known *known, size_t index)
 {
@@ -93,6 +109,8 @@ static void report(struct fm_lab *lab, size_t index)
         fm_undetermined(ns, "latency still rises at the largest footprint measured");
     } else if (!is_possible(known, index)) {
         fm_undetermined(ns, disturbed);
+    } else if (level->hidden) {
+        fm_undetermined(ns, hidden);
     } else {
         fm_measured(ns, level->height_ns, level->height_low, level->height_high,
                     0.9 * level->certainty + 0.09, "swept", "curve:cache-only");
@@ -122,6 +140,8 @@ static void report_miss(struct fm_lab *lab, size_t index)
         fm_undetermined(miss, "latency still rises at the largest footprint measured");
     else if (!is_possible(known, index) || !is_possible(known, index + 1))
         fm_undetermined(miss, disturbed);
+    else if (here->hidden || next->hidden)
+        fm_undetermined(miss, hidden);
     else
         fm_measured(miss, next->height_ns - here->height_ns, next->height_low - here->height_high,
                     next->height_high - here->height_low, 0.9 * next->certainty + 0.09, "swept",

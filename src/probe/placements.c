@@ -49,15 +49,19 @@ static bool differ(double a, double b, double by)
     return fabs(log(a / b)) > by;
 }
 
-/* Where pages are scattered, a lucky placement hides where a rise begins. So all between the first
-   rise that they move and the end of the last are measured again. */
-static void widen(const struct fm_walk *walk, struct rises *rises, double most)
+/* Where pages are scattered, a lucky placement hides where a rise begins, or that placements move
+   it at all. So all between the second level, or the first rise that they move, and the end of the
+   last are measured again. */
+static void widen(const struct fm_lab *lab, struct rises *rises, double most)
 {
+    const struct fm_walk *walk = &lab->walk;
+    const double second = lab->known.count > 1 ? lab->known.levels[1].flat_from : INFINITY;
+    const double from = fmin(rises->smallest / BEFORE, second);
     const double end = 1.5 * (double)walk->points[rises->index[0]].bytes;
     rises->count = 0;
     for (size_t i = walk->count; i-- > 0;) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes >= rises->smallest / BEFORE && bytes <= fmin(end, most))
+        if (bytes >= from && bytes <= fmin(end, most))
             rises->index[rises->count++] = i;
     }
 }
@@ -104,7 +108,8 @@ static bool compare_placements(struct fm_lab *lab, struct rises *rises, struct f
     return true;
 }
 
-/* Thin will do for a level, from its plateau to the next, if it does where the level misses. */
+/* Thin will do for a level, from its plateau to the next, if it does where the level misses; on the
+   plateau only as far in as nothing shows that a level inside still hits. */
 static void judge_thin(const struct fm_lab *lab, struct rises *rises, size_t level,
                        const bool *alike)
 {
@@ -117,10 +122,13 @@ static void judge_thin(const struct fm_lab *lab, struct rises *rises, size_t lev
         all++;
         yes += alike[i];
     }
+    bool thin = (double)yes >= NEARLY_ALL * (double)all;
     for (size_t i = 0; i < rises->count; i++) {
         const double bytes = (double)lab->walk.points[rises->index[i]].bytes;
-        if (bytes >= here->flat_from && bytes < next->flat_from)
-            rises->thin[i] = (double)yes >= NEARLY_ALL * (double)all;
+        if (bytes < here->flat_from || bytes >= next->flat_from)
+            continue;
+        thin = thin && (bytes > here->flat_to || alike[i]);
+        rises->thin[i] = thin;
     }
 }
 
@@ -205,7 +213,7 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
     fm_fit_walk(lab);
     const struct fm_knee_fit fit = lab->known.fit;
     for (size_t i = 1; i < fit.count; i++) {
-        const double at = fm_knee_crossing(&fit.knees[i], MISS_RATIO);
+        const double at = fm_fit_crossing(&fit, i, MISS_RATIO);
         begin_spending(lab, rises);
         if (fit.knees[i].shape == FM_KNEE_CONTIGUOUS)
             continue;
@@ -231,7 +239,7 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     lab->known.scattered = rises.smallest > 0;
     if (!lab->known.scattered)
         return true;
-    widen(&lab->walk, &rises, most);
+    widen(lab, &rises, most);
     return compare_thin(lab, &rises, err) && sample_all(lab, &rises, err) &&
            sample_beginnings(lab, &rises, err);
 }
