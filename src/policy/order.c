@@ -1,5 +1,20 @@
 #include "policy/order.h"
 
+#include <string.h>
+
+/* The row: a way in each byte, the newest first. */
+#define ROW 64u
+
+static uint8_t *row(uint64_t *state)
+{
+    return (uint8_t *)state;
+}
+
+static size_t place_in_row(uint64_t *state, uint32_t ways, uint32_t way)
+{
+    return (size_t)((uint8_t *)memchr(row(state), (int)way, ways) - row(state));
+}
+
 /* The ring: word w links way w, the low half to the next newer, the high half to the next older.
    One more word closes the ring: its low half is the oldest way, its high half the newest. */
 
@@ -36,7 +51,9 @@ static void take_out(uint64_t *ring, uint32_t way)
 
 size_t fm_order_words(uint32_t ways)
 {
-    return ways <= FM_ORDER_PACKED ? 1 : (size_t)ways + 1;
+    if (ways <= FM_ORDER_PACKED)
+        return 1;
+    return ways <= ROW ? (ways + sizeof(uint64_t) - 1) / sizeof(uint64_t) : (size_t)ways + 1;
 }
 
 /* Way 0 is the oldest, so that a set fills from there. */
@@ -48,6 +65,11 @@ void fm_order_reset(uint64_t *state, uint32_t ways)
             state[0] = state[0] << 4 | way;
         return;
     }
+    if (ways <= ROW) {
+        for (uint32_t way = 0; way < ways; way++)
+            row(state)[ways - 1 - way] = (uint8_t)way;
+        return;
+    }
     for (uint32_t way = 0; way <= ways; way++)
         state[way] = 0;
     for (uint32_t way = 0; way < ways; way++)
@@ -57,13 +79,20 @@ void fm_order_reset(uint64_t *state, uint32_t ways)
 
 uint32_t fm_order_oldest(const uint64_t *state, uint32_t ways)
 {
-    return ways <= FM_ORDER_PACKED ? fm_order_last(state[0], ways) : newer(state[ways]);
+    if (ways <= FM_ORDER_PACKED)
+        return fm_order_last(state[0], ways);
+    return ways <= ROW ? ((const uint8_t *)state)[ways - 1] : newer(state[ways]);
 }
 
 void fm_order_renew(uint64_t *state, uint32_t ways, uint32_t way)
 {
     if (ways <= FM_ORDER_PACKED) {
         state[0] = fm_order_to_front(state[0], way);
+        return;
+    }
+    if (ways <= ROW) {
+        memmove(row(state) + 1, row(state), place_in_row(state, ways, way));
+        row(state)[0] = (uint8_t)way;
         return;
     }
     take_out(state, way);
@@ -79,6 +108,12 @@ void fm_order_retire(uint64_t *state, uint32_t ways, uint32_t way)
         const uint32_t last = 4 * (ways - 1);
         const uint64_t kept = ((uint64_t)1 << last) - 1;
         state[0] = (((state[0] & low) | ((state[0] >> 4) & ~low)) & kept) | (uint64_t)way << last;
+        return;
+    }
+    if (ways <= ROW) {
+        uint8_t *at = row(state) + place_in_row(state, ways, way), *last = row(state) + ways - 1;
+        memmove(at, at + 1, (size_t)(last - at));
+        *last = (uint8_t)way;
         return;
     }
     take_out(state, way);

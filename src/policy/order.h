@@ -2,7 +2,8 @@
  *
  * Up to FM_ORDER_PACKED ways the order is one word, a way in each nibble, the newest in the
  * lowest; these functions are inline because a simulated reference calls them at every level.
- * Beyond that it is a doubly linked ring. Empty ways are kept at the old end. */
+ * Up to 64 ways it is a row of bytes, which one line of this computer's caches holds, and beyond
+ * that a doubly linked ring. Empty ways are kept at the old end. */
 #ifndef FM_POLICY_ORDER_H
 #define FM_POLICY_ORDER_H
 

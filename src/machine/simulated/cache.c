@@ -60,6 +60,9 @@ static inline __attribute__((always_inline)) void find_sets(struct fm_cache is, 
     }
 }
 
+/* Bytes that this computer fetches at once. */
+#define FETCHED 64
+
 void fm_cache_aim(const struct fm_cache *cache, const struct fm_address *addresses, unsigned count,
                   struct fm_batch *batch, bool fetch)
 {
@@ -74,7 +77,8 @@ void fm_cache_aim(const struct fm_cache *cache, const struct fm_address *address
     if (!fetch || (size_t)is.tags.sets * is.tags.stride <= FM_LARGE)
         return;
     for (unsigned i = 0; i < count; i++) {
-        __builtin_prefetch(is.tags.tag + (size_t)batch->sets[i] * is.tags.stride);
+        for (uint32_t way = 0; way < is.tags.stride; way += FETCHED / sizeof *is.tags.tag)
+            __builtin_prefetch(is.tags.tag + (size_t)batch->sets[i] * is.tags.stride + way);
         __builtin_prefetch(is.tags.state + (size_t)batch->sets[i] * is.tags.words);
     }
     if (!is.tied || !is.named)

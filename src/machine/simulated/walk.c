@@ -186,6 +186,15 @@ static unsigned hit(struct fm_walker *walker, const struct fm_batch *lines, unsi
     return end;
 }
 
+/* Fetches what a batch that mostly misses will look up in the outer levels, one by one. */
+static void fetch_ahead(const struct fm_hierarchy *hierarchy, const struct fm_address *batch,
+                        unsigned count)
+{
+    struct fm_batch lines;
+    for (unsigned level = 1; level < hierarchy->count; level++)
+        fm_cache_aim(&hierarchy->caches[level], batch, count, &lines, true);
+}
+
 /* A batch of loads or stores, as many at once as the machine allows. */
 static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsigned count,
                       bool store)
@@ -204,6 +213,8 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
     unsigned alone = 0;
     if (hits_first)
         fm_cache_aim(&hierarchy->caches[0], batch, count, &lines, false);
+    if (walker->missing && !layered)
+        fetch_ahead(hierarchy, batch, count);
     for (unsigned done = 0; done < count;) {
         if (hits_first)
             done = hit(walker, &lines, done, count);
