@@ -3,38 +3,16 @@
  * within 10% of the instruction cache's. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/rng.h"
-#include "core/units.h"
-#include "machine/simulated/simulated.h"
+#include "count.h"
 #include "random_machine.h"
-#include "survey/survey.h"
 
 enum property { CAPACITY, LINE, WAYS, ENTRIES, TLB_WAYS, UNIFIED, TARGETS, PROPERTIES };
 
 static const char *const names[PROPERTIES] = {"l1i.capacity",    "l1i.line",   "l1i.ways",
                                               "itlb1.entries",   "itlb1.ways", "outer unified",
                                               "btb.entries (5%)"};
-
-struct tally {
-    unsigned right, wrong, undetermined;
-};
-
-struct figures {
-    struct tally of[PROPERTIES];
-    unsigned machines, failed;
-};
-
-struct plan {
-    unsigned machines, first, jobs;
-    uint64_t seed;
-    const char *only; /* probes */
-    bool show;
-};
 
 /* Whose edge is near that of the cache. */
 enum near { NEAR_NONE, NEAR_BTB, NEAR_OPS, NEAR_TLB };
@@ -132,50 +110,24 @@ static void add_code_side(uint64_t seed, unsigned index, struct fm_description *
     }
 }
 
-static void judge(struct figures *figures, const struct plan *plan, unsigned index,
-                  enum property property, const struct fm_result *result, const char *name,
-                  double truth, double slack)
-{
-    struct tally *tally = &figures->of[property];
-    const struct fm_finding *finding = fm_result_find(result, name);
-    if (!finding || finding->status != FM_MEASURED) {
-        tally->undetermined++;
-        if (plan->show)
-            fprintf(stderr, "machine %u: %s undetermined, truth %g: %s\n", index, name, truth,
-                    finding ? finding->note : "not found");
-        return;
-    }
-    double value = finding->value.number;
-    if (finding->value.kind == FM_VALUE_TEXT)
-        value = 0;
-    else if (finding->value.kind == FM_VALUE_BOOL)
-        value = finding->value.truth;
-    const bool right = fabs(value - truth) <= slack;
-    if (right)
-        tally->right++;
-    else
-        tally->wrong++;
-    if (!right && plan->show)
-        fprintf(stderr, "machine %u: %s is %g, truth %g\n", index, name, value, truth);
-}
-
-static void judge_all(struct figures *figures, const struct plan *plan, unsigned index,
+static void judge_all(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
                       const struct fm_description *machine, const struct fm_result *result)
 {
     const struct fm_cache_description *cache = code_cache(machine);
     const struct fm_tlb_description *tlb = code_tlb(machine);
     const bool full = cache->ways == cache->capacity / cache->line;
-    judge(figures, plan, index, CAPACITY, result, "l1i.capacity", (double)cache->capacity, 0);
-    judge(figures, plan, index, LINE, result, "l1i.line", cache->line, 0);
-    judge(figures, plan, index, WAYS, result, "l1i.ways", full ? 0 : cache->ways, 0);
-    judge(figures, plan, index, ENTRIES, result, "itlb1.entries", tlb->entries, 0);
-    judge(figures, plan, index, TLB_WAYS, result, "itlb1.ways",
-          tlb->ways == tlb->entries ? 0 : tlb->ways, 0);
+    fm_judge(&figures->of[CAPACITY], plan, index, result, "l1i.capacity", (double)cache->capacity,
+             0);
+    fm_judge(&figures->of[LINE], plan, index, result, "l1i.line", cache->line, 0);
+    fm_judge(&figures->of[WAYS], plan, index, result, "l1i.ways", full ? 0 : cache->ways, 0);
+    fm_judge(&figures->of[ENTRIES], plan, index, result, "itlb1.entries", tlb->entries, 0);
+    fm_judge(&figures->of[TLB_WAYS], plan, index, result, "itlb1.ways",
+             tlb->ways == tlb->entries ? 0 : tlb->ways, 0);
     if (machine->tlb_count > 2)
-        judge(figures, plan, index, UNIFIED, result, "dtlb2.unified", 1, 0);
+        fm_judge(&figures->of[UNIFIED], plan, index, result, "dtlb2.unified", 1, 0);
     if (machine->btb_count)
-        judge(figures, plan, index, TARGETS, result, "btb.entries", machine->btbs[0].entries,
-              0.05 * machine->btbs[0].entries);
+        fm_judge(&figures->of[TARGETS], plan, index, result, "btb.entries",
+                 machine->btbs[0].entries, 0.05 * machine->btbs[0].entries);
 }
 
 static void print_machine(unsigned index, const struct fm_description *machine)
@@ -191,105 +143,23 @@ static void print_machine(unsigned index, const struct fm_description *machine)
             machine->op_cache.window);
 }
 
-static void survey_one(struct figures *figures, const struct plan *plan, unsigned index)
+static void draw(const struct fm_plan *plan, unsigned index, struct fm_description *machine)
 {
-    struct fm_description machine;
-    struct fm_error err;
-    struct fm_result result;
-    const struct fm_survey_options options = {
-        .effort = FM_NORMAL, .seed = plan->seed + index, .only = plan->only};
-    fm_random_machine(plan->seed, index, true, &machine);
-    add_code_side(plan->seed, index, &machine);
-    if (plan->show)
-        print_machine(index, &machine);
-    fm_result_init(&result);
-    struct fm_machine *simulated = fm_simulated_open(&machine, plan->seed + index, &err);
-    figures->machines++;
-    if (simulated && fm_survey(simulated, NULL, &options, &result, &err)) {
-        judge_all(figures, plan, index, &machine, &result);
-    } else {
-        figures->failed++;
-        fprintf(stderr, "machine %u: %s\n", index, err.text);
-    }
-    if (simulated)
-        simulated->ops->close(simulated);
-    fm_result_free(&result);
-}
-
-/* Each job takes every jobs-th machine in a process of its own and sends its figures back. */
-static bool survey_all(const struct plan *plan, struct figures *sum)
-{
-    int ends[16][2];
-    for (unsigned job = 0; job < plan->jobs; job++) {
-        if (pipe(ends[job]) != 0)
-            return false;
-        fflush(stdout);
-        if (fork() == 0) {
-            struct figures figures = {0};
-            for (unsigned i = job; i < plan->machines; i += plan->jobs)
-                survey_one(&figures, plan, plan->first + i);
-            _exit(write(ends[job][1], &figures, sizeof figures) == (ssize_t)sizeof figures ? 0 : 1);
-        }
-        close(ends[job][1]);
-    }
-    bool good = true;
-    for (unsigned job = 0; job < plan->jobs; job++) {
-        struct figures more;
-        good &= read(ends[job][0], &more, sizeof more) == (ssize_t)sizeof more;
-        for (int p = 0; p < PROPERTIES && good; p++) {
-            sum->of[p].right += more.of[p].right;
-            sum->of[p].wrong += more.of[p].wrong;
-            sum->of[p].undetermined += more.of[p].undetermined;
-        }
-        sum->machines += good ? more.machines : 0;
-        sum->failed += good ? more.failed : 0;
-        close(ends[job][0]);
-        wait(NULL);
-    }
-    return good;
+    fm_random_machine(plan->seed, index, plan->noise, machine);
+    add_code_side(plan->seed, index, machine);
 }
 
 int main(int argc, char **argv)
 {
-    struct plan plan = {.only = "icache,itlb,btb",
-                        .machines = 300,
-                        .seed = 1,
-                        .jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
-    for (int i = 1; i < argc; i++) {
-        uint64_t value;
-        const bool number = i + 1 < argc && fm_parse_count(argv[i + 1], &value);
-        if (strcmp(argv[i], "--show") == 0)
-            plan.show = true;
-        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
-            plan.only = argv[++i];
-        else if (strcmp(argv[i], "--machines") == 0 && number && ++i)
-            plan.machines = (unsigned)value;
-        else if (strcmp(argv[i], "--first") == 0 && number && ++i)
-            plan.first = (unsigned)value;
-        else if (strcmp(argv[i], "--seed") == 0 && number && ++i)
-            plan.seed = value;
-        else {
-            fprintf(stderr,
-                    "code-accuracy: what is '%s'? [--machines N] [--first N] [--seed N] [--only "
-                    "PROBES] [--show]\n",
-                    argv[i]);
-            return 2;
-        }
-    }
-    plan.jobs = plan.jobs > 16 ? 16 : plan.jobs;
-    struct figures figures = {0};
-    if (!survey_all(&plan, &figures)) {
-        fprintf(stderr, "code-accuracy: a job failed\n");
-        return 1;
-    }
-    printf("code on %u random machines, seed %llu, noise and scattered pages\n", figures.machines,
-           (unsigned long long)plan.seed);
-    printf("%-18s %6s %9s %7s %13s\n", "property", "cases", "right", "wrong", "undetermined");
-    for (int p = 0; p < PROPERTIES; p++) {
-        const struct tally *t = &figures.of[p];
-        const double all = fmax(1, t->right + t->wrong + t->undetermined);
-        printf("%-18s %6.0f %8.1f%% %6.1f%% %12.1f%%\n", names[p], all, 100 * t->right / all,
-               100 * t->wrong / all, 100 * t->undetermined / all);
-    }
-    return figures.failed ? 1 : 0;
+    const struct fm_counting counting = {
+        .name = "code-accuracy",
+        .plan = {.machines = 300, .seed = 1, .only = "icache,itlb,btb"},
+        .rows = names,
+        .row_count = PROPERTIES,
+        .noise_alone = true,
+        .draw = draw,
+        .show = print_machine,
+        .judge = judge_all,
+    };
+    return fm_count(&counting, argc, argv);
 }

@@ -2,16 +2,10 @@
    of each other, on random machines that have all of it. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/rng.h"
-#include "core/units.h"
-#include "machine/simulated/simulated.h"
+#include "count.h"
 #include "random_machine.h"
-#include "survey/survey.h"
 
 enum row {
     L1_SECTOR,
@@ -40,17 +34,6 @@ static const char *const names[ROWS] = {
     [ADJACENT_LINE] = "prefetch.adjacent_line",
     [STRIDE] = "prefetch.stride",
     [REGION] = "prefetch.region",
-};
-
-struct figures {
-    unsigned right[ROWS], wrong[ROWS], open[ROWS];
-    unsigned machines, failed;
-};
-
-struct plan {
-    unsigned machines, first, jobs;
-    uint64_t seed;
-    bool noise, show, check;
 };
 
 static bool one_in(struct fm_rng *rng, unsigned many)
@@ -103,7 +86,7 @@ static void draw_fetches(struct fm_rng *rng, struct fm_description *machine)
         machine->caches[last].sector = 2 * machine->caches[last].line;
 }
 
-static void draw(const struct plan *plan, unsigned index, struct fm_description *machine)
+static void draw(const struct fm_plan *plan, unsigned index, struct fm_description *machine)
 {
     struct fm_rng rng;
     fm_random_machine(plan->seed, index, plan->noise, machine);
@@ -113,24 +96,22 @@ static void draw(const struct plan *plan, unsigned index, struct fm_description 
     draw_fetches(&rng, machine);
 }
 
-static void judge(struct figures *figures, const struct plan *plan, unsigned index, enum row row,
-                  const struct fm_result *result, const char *name, struct fm_value truth)
+static void judge(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
+                  enum row row, const struct fm_result *result, const char *name,
+                  struct fm_value truth)
 {
     static const char *const kinds[] = {"nothing", "a number", "a boolean", "a word"};
     const struct fm_finding *finding = fm_result_find(result, name);
     const bool absent = finding && finding->status == FM_ABSENT && truth.kind == FM_VALUE_NONE;
     if (!absent && (!finding || finding->status != FM_MEASURED)) {
-        figures->open[row]++;
-        if (plan->show)
-            fprintf(stderr, "machine %u: %s undetermined: %s\n", index, name,
-                    finding ? finding->note : "not found");
+        fm_judge_open(&figures->of[row], plan, index, name, finding);
         return;
     }
     if (absent || fm_value_equal(&finding->value, &truth)) {
-        figures->right[row]++;
+        figures->of[row].right++;
         return;
     }
-    figures->wrong[row]++;
+    figures->of[row].wrong++;
     if (plan->show)
         fprintf(stderr, "machine %u: %s is %g %d '%s', truth %s %g %d '%s'\n", index, name,
                 finding->value.number, finding->value.truth, finding->value.text, kinds[truth.kind],
@@ -162,7 +143,7 @@ static bool fills_beyond_first(const struct fm_description *machine)
     return fills;
 }
 
-static void judge_machine(struct figures *figures, const struct plan *plan, unsigned index,
+static void judge_machine(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
                           const struct fm_description *machine, const struct fm_result *result)
 {
     static const char *const inclusions[] = {"none", "inclusive", "exclusive"};
@@ -216,145 +197,33 @@ static void print_machine(unsigned index, const struct fm_description *machine)
     }
 }
 
-static void survey_one(struct figures *figures, const struct plan *plan, unsigned index)
-{
-    struct fm_description machine;
-    struct fm_error err;
-    struct fm_result result;
-    const struct fm_survey_options options = {
-        .effort = FM_NORMAL, .seed = plan->seed + index, .only = "streaming"};
-    draw(plan, index, &machine);
-    if (plan->show)
-        print_machine(index, &machine);
-    fm_result_init(&result);
-    struct fm_machine *simulated = fm_simulated_open(&machine, plan->seed + index, &err);
-    figures->machines++;
-    if (simulated && fm_survey(simulated, NULL, &options, &result, &err)) {
-        judge_machine(figures, plan, index, &machine, &result);
-    } else {
-        figures->failed++;
-        fprintf(stderr, "machine %u: %s\n", index, err.text);
-    }
-    if (simulated)
-        simulated->ops->close(simulated);
-    fm_result_free(&result);
-}
-
-/* Each job takes every jobs-th machine in a process of its own and sends its figures back. */
-static bool start_job(const struct plan *plan, unsigned job, int *from)
-{
-    int ends[2];
-    if (pipe(ends) != 0)
-        return false;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        struct figures figures = {0};
-        for (unsigned i = job; i < plan->machines; i += plan->jobs)
-            survey_one(&figures, plan, plan->first + i);
-        const bool sent = write(ends[1], &figures, sizeof figures) == (ssize_t)sizeof figures;
-        _exit(sent ? 0 : 1);
-    }
-    close(ends[1]);
-    *from = ends[0];
-    return child > 0;
-}
-
-static bool survey_all(const struct plan *plan, struct figures *sum)
-{
-    int from[16];
-    bool good = true;
-    for (unsigned job = 0; job < plan->jobs; job++)
-        if (!start_job(plan, job, &from[job]))
-            return false;
-    for (unsigned job = 0; job < plan->jobs; job++) {
-        struct figures more;
-        good &= read(from[job], &more, sizeof more) == (ssize_t)sizeof more;
-        for (int row = 0; good && row < ROWS; row++) {
-            sum->right[row] += more.right[row];
-            sum->wrong[row] += more.wrong[row];
-            sum->open[row] += more.open[row];
-        }
-        sum->machines += more.machines;
-        sum->failed += more.failed;
-        close(from[job]);
-        wait(NULL);
-    }
-    return good;
-}
-
-static void print(const struct plan *plan, const struct figures *figures)
-{
-    printf("%u random machines, seed %llu, %s\n", figures->machines, (unsigned long long)plan->seed,
-           plan->noise ? "noise and scattered pages" : "no noise, contiguous pages");
-    printf("%-24s %6s %9s %7s %13s\n", "property", "cases", "right", "wrong", "undetermined");
-    for (int row = 0; row < ROWS; row++) {
-        const double all = fmax(1, figures->right[row] + figures->wrong[row] + figures->open[row]);
-        printf("%-24s %6.0f %8.1f%% %6.1f%% %12.1f%%\n", names[row], all,
-               100 * figures->right[row] / all, 100 * figures->wrong[row] / all,
-               100 * figures->open[row] / all);
-    }
-}
-
 /* Wrong in under 2%, with room for the luck of a small sample. */
-static bool within_bounds(const struct figures *figures)
+static bool within_bounds(const struct fm_plan *plan, const struct fm_figures *figures)
 {
-    bool good = figures->failed == 0;
+    (void)plan;
+    bool good = true;
     for (int row = 0; row < ROWS; row++) {
-        const double all = fmax(1, figures->right[row] + figures->wrong[row] + figures->open[row]);
-        good &= figures->wrong[row] / all <= 0.02 + 1.0 / all;
+        const struct fm_tally *t = &figures->of[row];
+        const double all = fm_tally_cases(t);
+        good &= t->wrong / all <= 0.02 + 1.0 / all;
         /* These abstain often, and are right where they do not. */
         good &= row == INCLUSION || row == ADJACENT_LINE || row == STREAMING ||
-                figures->right[row] / all >= 0.9 - 1.0 / all;
+                t->right / all >= 0.9 - 1.0 / all;
     }
     return good;
-}
-
-static bool number(const char *text, uint64_t *value)
-{
-    return text && fm_parse_count(text, value);
 }
 
 int main(int argc, char **argv)
 {
-    struct plan plan = {
-        .machines = 300, .seed = 1, .jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
-    bool passes[2] = {true, true};
-    for (int i = 1; i < argc; i++) {
-        uint64_t value;
-        if (strcmp(argv[i], "--show") == 0)
-            plan.show = true;
-        else if (strcmp(argv[i], "--check") == 0)
-            plan.check = true;
-        else if (strcmp(argv[i], "--quiet-only") == 0)
-            passes[1] = false;
-        else if (strcmp(argv[i], "--noise-only") == 0)
-            passes[0] = false;
-        else if (strcmp(argv[i], "--machines") == 0 && number(argv[i + 1], &value) && ++i)
-            plan.machines = (unsigned)value;
-        else if (strcmp(argv[i], "--first") == 0 && number(argv[i + 1], &value) && ++i)
-            plan.first = (unsigned)value;
-        else if (strcmp(argv[i], "--seed") == 0 && number(argv[i + 1], &value) && ++i)
-            plan.seed = value;
-        else {
-            fprintf(stderr,
-                    "traffic: what is '%s'? [--machines N] [--first N] [--seed N] "
-                    "[--quiet-only|--noise-only] [--show] [--check]\n",
-                    argv[i]);
-            return 2;
-        }
-    }
-    plan.jobs = plan.jobs > 16 ? 16 : plan.jobs;
-    bool good = true;
-    for (int noise = 0; noise < 2; noise++) {
-        struct figures figures = {0};
-        if (!passes[noise])
-            continue;
-        plan.noise = noise;
-        if (!survey_all(&plan, &figures))
-            return 1;
-        print(&plan, &figures);
-        good &= !plan.check || within_bounds(&figures);
-    }
-    return good ? 0 : 1;
+    const struct fm_counting counting = {
+        .name = "traffic",
+        .plan = {.machines = 300, .seed = 1, .only = "streaming"},
+        .rows = names,
+        .row_count = ROWS,
+        .draw = draw,
+        .show = print_machine,
+        .judge = judge_machine,
+        .within_bounds = within_bounds,
+    };
+    return fm_count(&counting, argc, argv);
 }
