@@ -349,6 +349,7 @@ const struct fm_probe fm_probe_btb = {
     .needs = "cycle,icache",
     .curve = "btb",
     .share = 0.1,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

@@ -285,6 +285,7 @@ const struct fm_probe fm_probe_inclusion = {
     .finds = "which levels hold what those inside hold",
     .needs = "levels,gap,latency,capacity",
     .share = 0.1,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

@@ -30,6 +30,7 @@ const struct fm_probe fm_probe_itlb = {
     .needs = "cycle,tlb",
     .curve = "itlb",
     .share = 0.15,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

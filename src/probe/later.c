@@ -146,6 +146,7 @@ const struct fm_probe fm_probe_later = {
     .finds = "whether the last cache and memory are still the same when the survey ends",
     .needs = "levels,capacity,latency",
     .share = 0.05,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

@@ -17,8 +17,8 @@
 #define SHORTEST_LINE 16
 /* The unit of a walk that is as long as can be afforded. */
 #define UNIT 64
-/* Points to an octave where the curve changes. */
-#define DENSE 8
+/* Points to an octave where the curve changes, in each effort. */
+static const double dense[] = {[FM_QUICK] = 5, [FM_NORMAL] = 8, [FM_THOROUGH] = 8};
 /* A change between neighbouring points worth looking into. */
 #define WORTH_A_LOOK 0.05
 /* Points in a row, half an octave apart, that make a plateau. */
@@ -99,7 +99,7 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
 static bool refine(struct fm_lab *lab, double from, double to, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
-    const double closest = exp2(1.0 / DENSE) * 1.01;
+    const double closest = exp2(1 / dense[lab->options->effort]) * 1.01;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i + 1 < walk->count; i++) {

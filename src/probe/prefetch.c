@@ -267,6 +267,7 @@ const struct fm_probe fm_probe_prefetch = {
     .finds = "which prefetchers are awake",
     .needs = "levels,gap,fetch",
     .share = 0.05,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

@@ -16,7 +16,8 @@ struct fm_probe {
     enum fm_method method; /* runs only under this method … */
     bool every_method;     /* … or under all */
     enum fm_reads reads;
-    bool vital; /* others rest on all of it: it is not cut short while the survey has time */
+    bool detail; /* left out of a quick survey, unless it is named */
+    bool vital;  /* others rest on all of it: it is not cut short while the survey has time */
     /* Runs strings and fills findings. False with err filled when it had to stop: what it could
        not reach is then marked by survey. */
     bool (*run)(struct fm_lab *lab, struct fm_error *err);

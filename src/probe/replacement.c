@@ -147,6 +147,7 @@ const struct fm_probe fm_probe_replacement = {
     .needs = "gap",
     .curve = "laps-l1d",
     .share = 0.05,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

@@ -152,6 +152,7 @@ const struct fm_probe fm_probe_streaming = {
     .finds = "from what length on stores in a row stop allocating",
     .needs = "levels,gap,prefetch,writes",
     .share = 0.03,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

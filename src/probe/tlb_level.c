@@ -82,12 +82,17 @@ static bool agree(const struct fm_tlb_point *one, const struct fm_tlb_point *oth
 }
 
 /* What disturbs a machine may last for as long as many points take, and falsify them all. So the
-   whole is swept twice, and once more where the two do not agree; of three the middle counts. */
+   whole is swept twice, and once more where the two do not agree; of three the middle counts. A
+   quick survey takes what comes. */
 static bool read_points(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
                         struct fm_tlb_point points[MOST_POINTS], size_t *n, struct fm_error *err)
 {
     struct fm_tlb_point again[2][MOST_POINTS];
-    if (!sweep(lab, tlbs, most, points, n, err) || !sweep(lab, tlbs, most, again[0], n, err))
+    if (!sweep(lab, tlbs, most, points, n, err))
+        return false;
+    if (lab->options->effort == FM_QUICK)
+        return true;
+    if (!sweep(lab, tlbs, most, again[0], n, err))
         return false;
     const bool two = agree(points, again[0], *n);
     if (!two && !sweep(lab, tlbs, most, again[1], n, err))

@@ -131,6 +131,7 @@ const struct fm_probe fm_probe_tlb_replacement = {
     .needs = "tlb",
     .curve = "laps-dtlb1",
     .share = 0.05,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

@@ -228,6 +228,7 @@ const struct fm_probe fm_probe_unified = {
     .finds = "whether code and data share the outer caches",
     .needs = "levels,capacity",
     .share = 0.1,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

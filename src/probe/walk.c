@@ -128,8 +128,10 @@ void fm_walk_forget(struct fm_walk_point *point)
     point->low = INFINITY;
 }
 
-/* How points of the walk are measured. */
-static const struct fm_care thorough = {.repeats = 2};
+/* How points of the walk are measured, in each effort. */
+static const struct fm_care care_of[] = {[FM_QUICK] = {.repeats = 2, .references = 8192},
+                                         [FM_NORMAL] = {.repeats = 2},
+                                         [FM_THOROUGH] = {.repeats = 2}};
 
 /* The unit at a footprint: beyond the rise of a level it is never shorter than that level's line,
    so it grows with the footprint. */
@@ -229,8 +231,9 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
     bytes = bytes < unit ? unit : bytes / unit * unit;
     const bool known = !bursts || tlb_is_known(lab, bytes);
     double whole, single = 0;
-    if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, &thorough, &whole, err) ||
-        (!known && !time_swept(lab, bytes, unit, 1, &thorough, &single, err)))
+    if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, &care_of[lab->options->effort], &whole,
+                    err) ||
+        (!known && !time_swept(lab, bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
         return false;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
@@ -287,8 +290,10 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
     const size_t unit = point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     double whole, single = 0;
-    if (!time_swept(lab, point->bytes, unit, bursts ? 2 : 1, &thorough, &whole, err) ||
-        (point->tlb_count && !time_swept(lab, point->bytes, unit, 1, &thorough, &single, err)))
+    if (!time_swept(lab, point->bytes, unit, bursts ? 2 : 1, &care_of[lab->options->effort], &whole,
+                    err) ||
+        (point->tlb_count &&
+         !time_swept(lab, point->bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
         return false;
     if (whole < point->sum / point->placements) {
         *point = (struct fm_walk_point){.bytes = point->bytes,

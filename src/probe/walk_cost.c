@@ -133,6 +133,7 @@ const struct fm_probe fm_probe_walk_cost = {
     .finds = "what a page walk costs with its tables not in cache",
     .needs = "cycle,levels,tlb",
     .share = 0.03,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

@@ -246,6 +246,7 @@ const struct fm_probe fm_probe_ways = {
     .finds = "ways and physical capacity of every data cache",
     .needs = "cycle,levels,gap,latency,capacity",
     .share = 0.1,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

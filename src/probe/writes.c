@@ -240,6 +240,7 @@ const struct fm_probe fm_probe_writes = {
     .finds = "whether stores bring lines in, and where they are kept",
     .needs = "levels,gap,inclusion",
     .share = 0.05,
+    .detail = true,
     .run = run,
     .properties = properties,
 };

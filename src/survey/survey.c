@@ -91,7 +91,7 @@ bool fm_survey_check_only(const char *only, struct fm_error *err)
 static bool is_wanted(const struct fm_survey_options *options, const struct fm_probe *probe)
 {
     const bool named = options->only && list_has(options->only, probe->name);
-    if (options->only && !named)
+    if (options->only ? !named : probe->detail && options->effort == FM_QUICK)
         return false;
     return probe->every_method || probe->method == options->method ||
            (named && options->method == FM_METHOD_DEFAULT);
