@@ -2,6 +2,7 @@
  * page and on every other page size that the machine gives. */
 #include "probe/tlb.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,8 +106,11 @@ static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
     for (size_t i = 0; i < tlbs->count; i++) {
         const struct fm_known_tlb *tlb = &tlbs->known[i];
         struct fm_step *step = &curve->steps[curve->step_count++];
-        step->x = tlb->ways ? (double)tlb->entries * (double)tlb->piece / (double)tlbs->page
-                            : tlb->step.held;
+        /* An entry may map several pages; one that maps a piece of a page takes a visit all the
+         * same. */
+        step->x = tlb->ways
+                      ? (double)tlb->entries * fmax(1, (double)tlb->piece / (double)tlbs->page)
+                      : tlb->step.held;
         step->y = tlb->step.cost_before;
         snprintf(step->label, sizeof step->label, "%s%zu", tlbs->name, i + 1);
     }

@@ -50,6 +50,7 @@ ok "a step of a curve has the height of its plateau" json '
     [.curves[] | .points as $points | select(.id | test("^i?tlb$")) | .steps[] | . as $step |
         ([$points[] | select(.[0] <= $step.x)][-1][1] - .y | fabs) < 0.3] | length == 6 and all'
 run survey --machine "$top/machines/intel-itanium2-900-papi.yaml" --only tlb --format json
+ok "where it ends stands where its curve rises" json '.curves[] | select(.id == "tlb") | .steps[0].x == 32'
 ok "a TLB that maps pieces of pages" json '
     ([.findings[] | select(.property == "dtlb1.page_size") | .value] == [4096]) and
     ([.warnings[].id] | index("page-pieces") != null)'
