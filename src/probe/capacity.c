@@ -27,6 +27,9 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define LONG_RISE 2
 /* An interval wider than this is no answer to how much fits. */
 #define TOO_WIDE 1.35
+/* What the levels around it may make of a plateau: without its height there is no telling misses
+   from hits. */
+#define HIDDEN 0.2
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -287,8 +290,11 @@ static bool is_soft(const struct fm_lab *lab, size_t index)
     const struct fm_knee_fit *fit = &lab->known.fit;
     if (!fit->count || fit->knees[index].shape == FM_KNEE_CONTIGUOUS)
         return false;
-    return fit->soft[index] || fm_fit_crossing(fit, index, 1 - FM_CAPACITY_MISSES) >
-                                   LONG_RISE * fm_fit_crossing(fit, index, FM_CAPACITY_MISSES);
+    if (fit->soft[index])
+        return true;
+    return fit->knees[index].shape != FM_KNEE_CONTIGUOUS_RANDOM &&
+           fm_fit_crossing(fit, index, 1 - FM_CAPACITY_MISSES) >
+               LONG_RISE * fm_fit_crossing(fit, index, FM_CAPACITY_MISSES);
 }
 
 static const char moves_too_far[] =
@@ -299,7 +305,7 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
     double at, low, high;
-    if (finding && (level->inferred || level[1].inferred)) {
+    if (finding && (level->inferred || level[1].inferred || level->hidden > HIDDEN)) {
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
         return true;
     }

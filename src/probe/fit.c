@@ -81,9 +81,10 @@ static size_t find_places(const struct fm_lab *lab, struct fm_knee_place places[
     const struct fm_known *known = &lab->known;
     if (!known->scattered || known->count < 2 || !known->memory_seen)
         return 0;
+    /* Placements rarely move a first level; what shows in its rise may be the second's. */
     for (size_t i = 0; i + 1 < known->count; i++)
         places[i] = (struct fm_knee_place){middle_of_rise(&lab->walk, &known->levels[i]),
-                                           fm_rise_is_soft(lab, i)};
+                                           i > 0 && fm_rise_is_soft(lab, i)};
     return known->count - 1;
 }
 

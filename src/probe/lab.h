@@ -23,7 +23,7 @@ struct fm_known_level {
     double rise_from, rise_to; /* bracket of the rise after it; 0 for memory */
     bool inferred;             /* no plateau shows it, only that knees describe the walk with it */
     bool blurred;              /* its neighbours' knees reach over the whole plateau */
-    bool hidden;               /* … and make so much of it that its height is not known */
+    double hidden;             /* … and make so much of it, as a part of its height */
     double certainty;          /* that this level is one of its own */
     size_t unit;               /* granularity of the walk that showed it */
     size_t line;               /* 0: not determined */

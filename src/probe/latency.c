@@ -13,7 +13,7 @@
 #define BLURRED 0.03
 /* What the levels around it may make of a plateau, as a part of its height. They are known by the
    shapes of their knees, to a half or so. */
-#define HIDDEN 0.2
+#define HIDDEN 0.1
 /* What an octave's distance from the middle counts for, as a change of latency. */
 #define ALIKE 0.005
 /* The change of a plateau over half an octave that is none. */
@@ -57,7 +57,7 @@ static void unblur(const struct fm_lab *lab, struct fm_known_level *level, size_
         return;
     level->blurred = true;
     level->height_ns = fitted;
-    level->hidden = fm_fitted_blur(lab, index) > HIDDEN;
+    level->hidden = fm_fitted_blur(lab, index);
 }
 
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
@@ -109,7 +109,7 @@ static void report(struct fm_lab *lab, size_t index)
         fm_undetermined(ns, "latency still rises at the largest footprint measured");
     } else if (!is_possible(known, index)) {
         fm_undetermined(ns, disturbed);
-    } else if (level->hidden) {
+    } else if (level->hidden > HIDDEN) {
         fm_undetermined(ns, hidden);
     } else {
         fm_measured(ns, level->height_ns, level->height_low, level->height_high,
@@ -140,7 +140,7 @@ static void report_miss(struct fm_lab *lab, size_t index)
         fm_undetermined(miss, "latency still rises at the largest footprint measured");
     else if (!is_possible(known, index) || !is_possible(known, index + 1))
         fm_undetermined(miss, disturbed);
-    else if (here->hidden || next->hidden)
+    else if (fmax(here->hidden, next->hidden) > HIDDEN)
         fm_undetermined(miss, hidden);
     else
         fm_measured(miss, next->height_ns - here->height_ns, next->height_low - here->height_high,

@@ -24,6 +24,9 @@ static const struct spend {
 #define LAPS_EACH 3
 /* Part of the points of a rise that must read alike, thin or in full, for thin to do. */
 #define NEARLY_ALL 0.85
+/* Pages of which luck is large, and placements that show it. */
+#define FEW_PAGES  128
+#define PLACEMENTS 8
 /* Pages drawn that show the shape of a rise. */
 #define ENOUGH_PAGES 12000
 /* How far luck may still have moved the beginning of a rise when the others are looked at. */
@@ -79,32 +82,44 @@ static void find_rises(const struct fm_walk *walk, struct rises *rises, double m
     }
 }
 
-/* The first two passes over the points, each on a fresh placement, from large to small, and whether
-   the second finds what the first did. A cache that evicts what came first keeps the order in which
+/* A pass over the points up to a footprint on a fresh placement, from large to small, and whether
+   it finds what was found before. A cache that evicts what came first keeps the order in which
    lines came. On the way up new lines came between old ones, and it then hits where on fresh pages
    it would miss; on the way down lines only leave. So what was read on the way up is forgotten. */
-static bool compare_placements(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+static bool compare_placement(struct fm_lab *lab, struct rises *rises, unsigned number, double most,
+                              struct fm_error *err)
 {
+    struct fm_walk_sampling how = {.fresh = true};
     bool differed = false;
-    for (size_t i = 0; i < 2 * rises->count; i++) {
-        const bool second = i >= rises->count;
-        const size_t at = i % rises->count, index = rises->index[at];
-        struct fm_walk_point *point = &lab->walk.points[index];
-        const struct fm_walk_sampling how = {.fresh = at == 0};
+    for (size_t i = 0; i < rises->count; i++) {
+        struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         const double before = fm_walk_mean(point);
         double ns;
+        if ((double)point->bytes > most)
+            continue;
         if (how.fresh && !fm_lab_place(lab, point->bytes, err))
             return false;
-        if (!second)
+        if (number == 0)
             fm_walk_forget(point);
-        if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &how, &ns, err))
+        if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, rises->index[i], &how, &ns, err))
             return false;
+        how.fresh = false;
         /* Twice in a row: once is noise. */
-        const bool differs = second && differ(before, ns, DIFFERENT);
+        const bool differs = number > 0 && differ(before, ns, DIFFERENT);
         if (differs && differed)
             rises->smallest = (double)point->bytes;
         differed = differs;
     }
+    return true;
+}
+
+/* Two placements tell where there are many pages; of few, several may be as lucky as each other. */
+static bool compare_placements(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+{
+    const double few = FEW_PAGES * (double)lab->machine->info.page_size;
+    for (unsigned i = 0; i < PLACEMENTS && rises->smallest == 0; i++)
+        if (!compare_placement(lab, rises, i, i < 2 ? INFINITY : few, err))
+            return false;
     return true;
 }
 
