@@ -20,10 +20,13 @@ static const double most_jumps[] = {
 #define DENSITY 4
 /* What a reading can be off by, as a part of all that a jump takes. */
 #define READING 0.015
-/* Bytes from jump to jump. Buffers differ in how many they hold of one line: the most counts. */
+/* Bytes from jump to jump. Buffers differ in how many they hold of one line: the most counts. Half
+   of the jumps must lie on all the lines that all of them lie on; where the line is not known it is
+   taken to be no shorter than any of today. */
 static const size_t spacings[] = {8, 16, 32};
-#define SPACINGS (sizeof spacings / sizeof *spacings)
-#define LEVELS   3
+#define SHORT_LINE 32
+#define SPACINGS   (sizeof spacings / sizeof *spacings)
+#define LEVELS     3
 /* Part of a rise that is some of it. Where sets fill up one by one it comes little by little: what
    was passed over is less than this part of the entries. */
 #define SOME        0.06
@@ -63,7 +66,10 @@ static bool time_dense(struct fm_lab *lab, size_t blocks, size_t spacing, double
                                        .page = lab->machine->info.page_size,
                                        .seed = lab->placement_seed};
     struct fm_string string;
-    return fm_dense_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
+    if (!fm_dense_string(&string, &plan, err))
+        return false;
+    fm_string_flush(&string);
+    return fm_lab_time(lab, &string, &care, ns, err);
 }
 
 /* What each second jump takes. */
@@ -298,9 +304,14 @@ static bool may_be_the_cache(const struct fm_lab *lab, const struct btb *all, si
 /* The spacing at which the last level holds most. */
 static bool choose(struct fm_lab *lab, struct btb *best, struct fm_error *err)
 {
+    const struct fm_finding *known = fm_result_find(lab->result, "l1i.line");
+    const double line =
+        known && known->status == FM_MEASURED ? known->value.number : (double)SHORT_LINE;
     struct btb all[SPACINGS];
     for (size_t i = 0; i < SPACINGS; i++) {
         all[i] = (struct btb){.spacing = spacings[i]};
+        if (2 * (double)spacings[i] > line)
+            continue;
         if (!read_curve(lab, &all[i], false, err) || !keep_true_ones(lab, &all[i], err))
             return false;
         if (all[i].count && !find_edge(lab, &all[i], &all[i].steps[all[i].count - 1], err))

@@ -72,7 +72,11 @@ static bool time_form(struct fm_lab *lab, const struct fm_code_lines *lines, boo
     struct fm_care jumps = *care;
     struct fm_string string;
     jumps.jumps = true;
-    return fm_lines_string(&string, &plan, err) && fm_lab_time(lab, &string, &jumps, ns, err);
+    if (!fm_lines_string(&string, &plan, err))
+        return false;
+    /* A level that gives up what came first would else go by the order of the string before. */
+    fm_string_flush(&string);
+    return fm_lab_time(lab, &string, &jumps, ns, err);
 }
 
 bool fm_time_fetch(struct fm_lab *lab, const struct fm_code_lines *lines,

@@ -47,8 +47,7 @@ static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, uns
     if (!fm_page_string(&string, &plan, err))
         return false;
     how.jumps = list->code;
-    if (!list->code)
-        fm_string_flush(&string);
+    fm_string_flush(&string);
     return fm_lab_time(lab, &string, &how, ns, err);
 }
 
