@@ -22,8 +22,8 @@ static void quoted(FILE *out, const char *text)
     fputs("\"\n", out);
 }
 
-/* Plain numbers: kerncraft hands what is below `cache per group` to its cache simulator as it is, and
-   that one takes no amounts with a unit. */
+/* Plain numbers: kerncraft hands what is below `cache per group` to its cache simulator as it is,
+   and that one takes no amounts with a unit. */
 static void cache_number(struct fm_export_page *page, const char *key, double number)
 {
     if (number > 0)
