@@ -2,13 +2,15 @@
 
 const char *fm_event_structure(unsigned bit)
 {
-    static const char *const names[FM_EVENTS] = {"l1d", "l2",    "l3",    "l4",   "l5",
-                                                 "l6",  "dtlb1", "dtlb2", "dtlb3"};
+    static const char *const names[FM_EVENTS] = {"l1d",   "l2",    "l3",    "l4",  "l5",   "l6",
+                                                 "dtlb1", "dtlb2", "dtlb3", "l1i", "itlb1"};
     return names[bit];
 }
 
 uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit)
 {
+    if (bit >= FM_CODE_EVENT)
+        return bit == FM_CODE_EVENT ? counts->fetch_miss : counts->fetch_tlb_miss;
     return bit < FM_CACHE_LEVELS ? counts->cache_miss[bit]
                                  : counts->tlb_miss[bit - FM_CACHE_LEVELS];
 }

@@ -21,11 +21,15 @@ struct fm_counts {
     uint64_t walks;
     uint64_t prefetches;
     uint64_t writebacks;
+    uint64_t fetch_miss;     /* of jumps: the first cache of code … */
+    uint64_t fetch_tlb_miss; /* … and the first TLB of code */
 };
 
 /* Bits of fm_counters.events. */
 #define FM_COUNTS_CACHE(level) (1u << (level)) /* level 0 is L1 */
 #define FM_COUNTS_TLB(level)   (1u << (FM_CACHE_LEVELS + (level)))
+#define FM_COUNTS_CODE         (1u << FM_CODE_EVENT)
+#define FM_COUNTS_CODE_TLB     (1u << (FM_CODE_EVENT + 1))
 
 /* The counters a machine offers beside its clock. */
 struct fm_counters {
@@ -34,7 +38,8 @@ struct fm_counters {
     bool alone;      /* what they count is a model that has no time: its clock tells nothing */
 };
 
-#define FM_EVENTS (FM_CACHE_LEVELS + FM_TLB_LEVELS)
+#define FM_CODE_EVENT (FM_CACHE_LEVELS + FM_TLB_LEVELS)
+#define FM_EVENTS     (FM_CODE_EVENT + 2)
 /* The structure whose misses the event of that bit counts ("l1d", "l2", "dtlb1"), and its count. */
 const char *fm_event_structure(unsigned bit);
 uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit);

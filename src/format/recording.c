@@ -111,6 +111,8 @@ static void write_counts(struct fm_json *json, const struct fm_counts *counts)
     fm_json_integer(json, NULL, counts->walks);
     fm_json_integer(json, NULL, counts->prefetches);
     fm_json_integer(json, NULL, counts->writebacks);
+    fm_json_integer(json, NULL, counts->fetch_miss);
+    fm_json_integer(json, NULL, counts->fetch_tlb_miss);
     fm_json_end(json, ']');
 }
 

@@ -9,7 +9,7 @@
 #include "format/recording_words.h"
 #include "format/text.h"
 
-#define COUNTS_LENGTH (1 + FM_CACHE_LEVELS + FM_TLB_LEVELS + 3)
+#define COUNTS_LENGTH (1 + FM_CACHE_LEVELS + FM_TLB_LEVELS + 5)
 
 /* A sample takes a few bytes of text and many of memory. */
 #define SAMPLES_MOST ((size_t)1 << 20)
@@ -79,6 +79,8 @@ static bool get_counts(json_t *json, struct fm_counts *counts)
     counts->walks = *from++;
     counts->prefetches = *from++;
     counts->writebacks = *from++;
+    counts->fetch_miss = *from++;
+    counts->fetch_tlb_miss = *from++;
     return true;
 }
 

@@ -96,7 +96,8 @@ bool fm_tally_prove(struct fm_tally *tally, struct fm_proof *proof, struct fm_er
         fm_fail(err, FM_ERR_NO_MEMORY, "no memory to try the counters on");
     good = good && least_of(tally, memory, places, LOADS, few, err) &&
            least_of(tally, memory, places, 2 * LOADS, many, err);
-    for (unsigned bit = 0; bit < FM_EVENTS && good; bit++)
+    /* Those of code are tried where code is run. */
+    for (unsigned bit = 0; bit < FM_CODE_EVENT && good; bit++)
         if (tally->info.events & 1u << bit)
             judge(tally, bit, few[bit], many[bit], proof->why[bit], sizeof proof->why[bit]);
     free(places);

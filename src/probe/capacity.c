@@ -363,6 +363,24 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     return true;
 }
 
+/* Where pages lie scattered, to average over placements by the clock is what takes longest in a
+   survey; an event shows the same thinly and exactly. */
+static bool is_for_counters(const struct fm_lab *lab, size_t index)
+{
+    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
+    return found && !found->sharp && lab->known.scattered;
+}
+
+/* What comes after this needs to know about how much a level holds. */
+static void leave_to_counters(struct fm_lab *lab, size_t index)
+{
+    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
+    struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
+    lab->known.levels[index].capacity = found->effective;
+    if (finding)
+        fm_undetermined(finding, "left to the counters");
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     if (lab->known.count < 2) {
@@ -373,6 +391,10 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     }
     for (size_t i = lab->known.levels[0].capacity > 0 ? 1 : 0; i + 1 < lab->known.count; i++) {
         struct edge edge;
+        if (!is_soft(lab, i) && is_for_counters(lab, i)) {
+            leave_to_counters(lab, i);
+            continue;
+        }
         const bool good = is_soft(lab, i)
                               ? report_fitted(lab, i, err)
                               : measure_level(lab, i, &edge, err) && report(lab, &edge, err);

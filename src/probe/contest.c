@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "refstring/refstring.h"
+
 /* A reading of a lap is off by this part of it at the most. */
 #define ERROR 0.015
 /* How many times dearer or cheaper than thought a miss may be. */
@@ -29,11 +31,42 @@ static struct fm_curve *begin_curve(struct fm_lab *lab, const char *id)
     return curve;
 }
 
-static void report_one(struct fm_finding *finding, enum fm_replacement policy, const char *evidence)
+bool fm_laps_are_counted(const struct fm_lab *lab, unsigned bit)
+{
+    return fm_lab_counted(lab, bit) && !(lab->by_stores & 1u << bit);
+}
+
+const char *fm_lap_meter(const struct fm_lab *lab, unsigned bit)
+{
+    return fm_laps_are_counted(lab, bit) ? lab->machine->info.counters.meter : "clock";
+}
+
+bool fm_count_laps(struct fm_lab *lab, struct fm_string *string, const struct fm_lap_count *how,
+                   const struct fm_lap *lap, struct fm_lap_reading *reading, struct fm_error *err)
+{
+    struct fm_sample sample;
+    fm_string_prime(string, how->settle);
+    fm_string_time(string, how->references);
+    const bool good = fm_lab_go_on(lab, 0, err) &&
+                      lab->machine->ops->count(lab->machine, string, 1, &sample, err);
+    fm_string_free(string);
+    if (!good)
+        return false;
+    const double each = (double)fm_event_count(&sample.counts, how->bit) / (double)how->references;
+    reading->misses_ns = each * lap->length * how->cost_ns;
+    reading->lap_ns = how->hit_ns * lap->length + reading->misses_ns;
+    return true;
+}
+
+static void report_one(struct fm_finding *finding, enum fm_replacement policy,
+                       const struct fm_contest *contest, const char *evidence)
 {
     char word[FM_REPLACEMENT_TEXT];
-    fm_measured(finding, 0, 0, 0, 0.98, "laps", evidence);
-    finding->value = finding->low = finding->high = fm_text(fm_replacement_word(policy, word));
+    fm_testify(finding, &(struct fm_testimony){.meter = contest->meter,
+                                               .method = "laps",
+                                               .evidence = evidence,
+                                               .value = fm_text(fm_replacement_word(policy, word)),
+                                               .confidence = 0.98});
 }
 
 static void list(struct fm_finding *finding, enum fm_replacement policy)
@@ -119,7 +152,7 @@ static bool report(struct fm_lab *lab, const struct fm_contest *contest,
         report_none(finding, curve, evidence);
     else if (suspects->count == 1 && (suspects->list[0].policy < FM_REPLACE_QLRU ||
                                       fm_qlru_of(suspects->list[0].policy).choice == 1))
-        report_one(finding, suspects->list[0].policy, evidence);
+        report_one(finding, suspects->list[0].policy, contest, evidence);
     else
         report_several(finding, suspects, evidence);
     return true;

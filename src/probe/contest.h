@@ -17,11 +17,29 @@ struct fm_contest {
     unsigned ways;
     unsigned visits; /* of one block in a lap, at the most */
     double hit_ns;
-    double cost_ns; /* of a miss, roughly */
+    double cost_ns;    /* of a miss, roughly */
+    const char *meter; /* that reads the laps */
     bool (*time)(struct fm_lab *lab, void *data, const struct fm_lap *lap,
                  struct fm_lap_reading *reading, struct fm_error *err);
     void *data;
 };
+
+/* A lap by the event of its structure instead of the clock: the misses themselves, as if each took
+   `cost_ns` and a hit `hit_ns`. No companion is needed, and no second run. */
+struct fm_lap_count {
+    unsigned bit;
+    unsigned settle; /* laps before */
+    uint64_t references;
+    double hit_ns, cost_ns;
+};
+
+/* Whether that can be done, and who then reads the laps: the counters' meter, or the clock. */
+bool fm_laps_are_counted(const struct fm_lab *lab, unsigned bit);
+const char *fm_lap_meter(const struct fm_lab *lab, unsigned bit);
+
+/* Frees the string, which has no phases but a flush. */
+bool fm_count_laps(struct fm_lab *lab, struct fm_string *string, const struct fm_lap_count *how,
+                   const struct fm_lap *lap, struct fm_lap_reading *reading, struct fm_error *err);
 
 /* Fills the finding. */
 bool fm_contest(struct fm_lab *lab, const struct fm_contest *contest, struct fm_error *err);

@@ -9,8 +9,8 @@
    where that makes more laps, so that what a meter adds now and then is little in each. */
 #define SHORT      1
 #define LONG       2
-#define MOST_LAPS  16
-#define REFERENCES 16384
+#define MOST_LAPS  8
+#define REFERENCES 8192
 /* Misses that are few may be others' doing, who only ever add some: then the least of so many tries
    counts. */
 #define FEW   0.02
@@ -23,27 +23,45 @@
 #define SETTLE_LONG 2
 #define LONG_STRING 8192
 
-static void add_phases(struct fm_string *string, unsigned laps, enum fm_warmth warmth)
+/* Stores in the place of loads, where only those are counted rightly. They are not chained: nothing
+   is waited for when misses are counted. */
+static void store_instead(struct fm_string *string)
+{
+    for (size_t i = 0; i < string->phase_count; i++)
+        if (string->phases[i].op == FM_OP_LOAD) {
+            string->phases[i].op = FM_OP_STORE;
+            string->phases[i].chained = false;
+        }
+}
+
+static void add_phases(const struct fm_lab *lab, struct fm_string *string, unsigned laps,
+                       const struct fm_count_care *care)
 {
     const size_t count = string->orders[0].count;
     string->phase_count = 0;
     /* Pseudo-LRU settles when all of a string comes anew, and may not when half of it is there. */
     fm_string_flush(string);
-    if (warmth == FM_WARM_GROWN)
+    /* Jumps know no parts of an order. */
+    if (care->warmth == FM_WARM_GROWN && !care->jumps)
         fm_string_grow(string);
     fm_string_prime(string, count <= LONG_STRING ? SETTLE : SETTLE_LONG);
     fm_string_time(string, laps * count);
+    if (care->jumps)
+        fm_string_jump(string);
+    else if (lab->by_stores & 1u << care->bit)
+        store_instead(string);
 }
 
-static bool count_laps(struct fm_lab *lab, struct fm_string *string, unsigned bit, unsigned laps,
-                       enum fm_warmth warmth, double *misses, struct fm_error *err)
+static bool count_laps(struct fm_lab *lab, struct fm_string *string,
+                       const struct fm_count_care *care, unsigned laps, double *misses,
+                       struct fm_error *err)
 {
     struct fm_sample sample;
-    add_phases(string, laps, warmth);
+    add_phases(lab, string, laps, care);
     if (!fm_lab_go_on(lab, lab->part, err) ||
         !lab->machine->ops->count(lab->machine, string, 1, &sample, err))
         return false;
-    *misses = (double)fm_event_count(&sample.counts, bit);
+    *misses = (double)fm_event_count(&sample.counts, care->bit);
     return true;
 }
 
@@ -59,12 +77,12 @@ static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct f
     const double lap = (double)string->orders[0].count;
     const unsigned laps = long_laps(string->orders[0].count);
     double many, few;
-    if (!count_laps(lab, string, care->bit, laps, care->warmth, &many, err))
+    if (!count_laps(lab, string, care, laps, &many, err))
         return false;
     *misses = many / laps;
     if (*misses <= care->none || *misses >= MOST_MISS * lap)
         return true;
-    if (!count_laps(lab, string, care->bit, SHORT, care->warmth, &few, err))
+    if (!count_laps(lab, string, care, SHORT, &few, err))
         return false;
     *misses = fmax(0, many - few) / (laps - SHORT);
     return true;
@@ -79,8 +97,10 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
     for (int i = 0; i < TRIES && good; i++) {
         double each = INFINITY;
         good = try_lap(lab, string, care, &each, err);
+        /* What comes out the same twice is nobody else's doing. */
+        const bool again = each == *misses;
         *misses = fmin(*misses, each);
-        if (*misses <= care->none || *misses > FEW * lap)
+        if (again || *misses <= care->none || *misses > FEW * lap)
             break;
     }
     fm_string_free(string);
@@ -89,15 +109,14 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
 
 /* Units shorter than the line visit a line several times a lap, which blurs the edge of anything
    but LRU: with the line known it is looked at once more. */
-static bool look_closer(struct fm_lab *lab, const struct fm_counted_plan *plan,
-                        struct fm_counted *found, struct fm_error *err)
+static bool look_closer(struct fm_lab *lab, struct fm_counted_plan *plan, struct fm_counted *found,
+                        struct fm_error *err)
 {
-    struct fm_counted_plan by_line = *plan;
     struct fm_counted closer = *found;
     const size_t page = lab->machine->info.page_size;
-    by_line.unit = found->line < page ? found->line : page;
-    by_line.from = fmax(plan->from, found->low / 2);
-    if (!fm_counted_edge(lab, &by_line, &closer, err))
+    plan->unit = found->line < page ? found->line : page;
+    plan->from = fmax(plan->from, found->bytes / 2);
+    if (!fm_counted_edge(lab, plan, &closer, err))
         return false;
     if (closer.missed)
         *found = closer;
@@ -112,8 +131,11 @@ bool fm_count_structure(struct fm_lab *lab, const struct fm_counted_plan *plan,
         return false;
     if (!found->missed)
         return true;
+    struct fm_counted_plan closer = *plan;
     if (!fm_counted_line(lab, plan, found, err) ||
-        (!found->sharp && found->line > plan->unit && !look_closer(lab, plan, found, err)))
+        (!found->sharp && found->line > plan->unit && !look_closer(lab, &closer, found, err)))
         return false;
-    return !found->line || !found->sharp || fm_counted_ways(lab, plan, found, err);
+    if (!found->sharp)
+        return fm_counted_average(lab, &closer, found, err);
+    return !found->line || fm_counted_ways(lab, plan, found, err);
 }

@@ -21,6 +21,7 @@ struct fm_count_care {
     unsigned bit; /* the event */
     enum fm_warmth warmth;
     double none; /* so few misses in a lap are none to the caller */
+    bool jumps;  /* the string is one of code, and jumps walk it */
 };
 
 /* Misses of an event in one lap of the string, once it has settled. A meter adds misses of its own
@@ -38,12 +39,14 @@ struct fm_counted_plan {
     double from;         /* bytes that surely fit */
     double to;           /* the largest footprint to ask for */
     double inner;        /* bytes that the level inside holds: what fits there never comes here */
+    bool jumps;          /* it is asked for by jumps, not by loads */
     const char *curve;   /* id under which misses over footprint are drawn */
 };
 
 /* What the counters show. */
 struct fm_counted {
     bool missed;      /* there are misses at all, up to `to` */
+    bool thin;        /* one unit of many was seen to miss as all do */
     bool sharp;       /* it begins to miss at the same footprint wherever the pages lie */
     double bytes;     /* that is it; or where one reference in twenty misses, over placements */
     double low, high; /* where that may lie; both are `bytes` where it is sharp */
@@ -56,12 +59,15 @@ struct fm_counted {
 bool fm_count_structure(struct fm_lab *lab, const struct fm_counted_plan *plan,
                         struct fm_counted *found, struct fm_error *err);
 
-/* The parts of it. The edge: largest footprint without misses; then, of a sharp one, its line and
-   its ways. */
+/* The parts of it. The edge: largest footprint without misses, or about where one reference in
+   twenty misses; its line; of a sharp one its ways; of another where one in twenty misses on an
+   average placement. */
 bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
 bool fm_counted_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
+bool fm_counted_average(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                        struct fm_counted *found, struct fm_error *err);
 bool fm_counted_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
 

@@ -18,10 +18,12 @@
 /* Placements on which a sharp edge must be the same. */
 #define AGAIN 3
 /* Where it is not, placements whose misses are averaged: more of a small structure, whose few
-   pages make luck count for more. */
+   pages make luck count for more; in units of all of them, where each placement tells much, and
+   thinly, where it tells as much of a few. */
 #define FEWEST_PLACEMENTS 6
-#define MOST_PLACEMENTS   64
-#define UNITS_IN_ALL      4e5
+#define MOST_PLACEMENTS   128
+#define UNITS_IN_ALL      2e5
+#define UNITS_THINLY      4e4
 /* Placements that tell how far those lie apart; how near each is searched; and the footprints at
    which all are averaged, one standard deviation apart. */
 #define SCOUTS   4
@@ -30,14 +32,25 @@
 #define MIDDLE   2
 #define NARROW   0.03
 #define WIDEST   0.25
-#define RECENTRE 4
+#define RECENTRE 8
 /* Standard errors that hold 99 of 100. */
 #define WIDE 2.6
+
+/* Of a large structure one unit of so many is touched: where a set is chosen by the address as it
+   is, they use one set of so many, and fill those as all units fill all. What is left of a
+   footprint is still this many units, and no fewer than one to a page. */
+#define ENOUGH_UNITS 64
+/* Whether that holds of this structure is seen before it begins to miss, and well beyond: the parts
+   that miss there, thin and in full, differ by no more than this of either, and a few. */
+#define ALIKE  0.25
+#define FEW    0.03
+#define BEYOND 1.4
 
 struct search {
     const struct fm_counted_plan *plan;
     struct fm_curve *curve;
     size_t placed; /* bytes of the arena */
+    bool thin;     /* large footprints are touched in part */
 };
 
 static bool place(struct fm_lab *lab, struct search *search, size_t bytes, struct fm_error *err)
@@ -48,21 +61,33 @@ static bool place(struct fm_lab *lab, struct search *search, size_t bytes, struc
     return true;
 }
 
+/* One unit of how many is touched. */
+static size_t thinness(const struct fm_lab *lab, const struct search *search, size_t units)
+{
+    const size_t page = lab->machine->info.page_size / search->plan->unit;
+    size_t thin = 1;
+    while (search->thin && 2 * thin <= page && units / (2 * thin) >= ENOUGH_UNITS)
+        thin *= 2;
+    return thin;
+}
+
 /* Misses in a lap over so many units from the arena's begin; `none` or fewer are none. */
 static bool misses_over(struct fm_lab *lab, struct search *search, size_t units, double none,
                         double *misses, struct fm_error *err)
 {
     const struct fm_counted_plan *plan = search->plan;
+    const size_t thin = thinness(lab, search, units);
     const struct fm_swept_plan swept = {.bytes = units * plan->unit,
-                                        .unit = plan->unit,
+                                        .unit = thin * plan->unit,
                                         .page = lab->machine->info.page_size,
                                         .seed = lab->placement_seed};
+    const struct fm_count_care care = {
+        .bit = plan->bit, .none = none / (double)thin, .jumps = plan->jumps};
     struct fm_string string;
     if ((swept.bytes > search->placed && !place(lab, search, 2 * swept.bytes, err)) ||
-        !fm_swept_string(&string, &swept, err) ||
-        !fm_count_lap(lab, &string, &(struct fm_count_care){.bit = plan->bit, .none = none}, misses,
-                      err))
+        !fm_swept_string(&string, &swept, err) || !fm_count_lap(lab, &string, &care, misses, err))
         return false;
+    *misses *= (double)thin;
     const double ratio = *misses / (double)units;
     return fm_curve_add(search->curve,
                         (struct fm_point){
@@ -90,12 +115,12 @@ static bool ascend(struct fm_lab *lab, struct search *search, size_t *fits, size
     return true;
 }
 
-/* Halves the bracket until its ends are neighbours, or `closest` to each other as parts. `share`
-   of the units may miss on the side that fits; 0: none. */
+/* Halves the bracket until its ends are `step` units apart, or `closest` to each other as parts.
+   `share` of the units may miss on the side that fits; 0: none. */
 static bool halve(struct fm_lab *lab, struct search *search, size_t *fits, size_t *misses,
-                  double share, double closest, struct fm_error *err)
+                  size_t step, double share, double closest, struct fm_error *err)
 {
-    while (*misses - *fits > 1 && (double)*misses > closest * (double)*fits) {
+    while (*misses - *fits > step && (double)*misses > closest * (double)*fits) {
         const size_t middle = *fits + (*misses - *fits) / 2;
         const double none = fmax(share * (double)middle, NO_MISS);
         double each;
@@ -131,7 +156,7 @@ static bool crossing_here(struct fm_lab *lab, struct search *search, double abou
 {
     size_t fits = (size_t)(about / 2), misses = (size_t)(about * 2);
     if (!place(lab, search, misses * search->plan->unit, err) ||
-        !halve(lab, search, &fits, &misses, ONE_IN_TWENTY, ROUGHLY, err))
+        !halve(lab, search, &fits, &misses, 1, ONE_IN_TWENTY, ROUGHLY, err))
         return false;
     *units = sqrt((double)fits * (double)misses);
     return true;
@@ -164,7 +189,9 @@ struct grid {
 static bool sample_grid(struct fm_lab *lab, struct search *search, double centre, double ratio,
                         struct grid *grid, struct fm_error *err)
 {
-    const double in_all = fmin(UNITS_IN_ALL / centre, MOST_PLACEMENTS);
+    const double each_lap = centre / (double)thinness(lab, search, (size_t)centre);
+    const double in_all =
+        fmin((search->thin ? UNITS_THINLY : UNITS_IN_ALL) / each_lap, MOST_PLACEMENTS);
     const unsigned placements = (unsigned)fmax(in_all, FEWEST_PLACEMENTS);
     double squares[GRID] = {0};
     *grid = (struct grid){.units = {0}};
@@ -232,8 +259,12 @@ static bool average(struct fm_lab *lab, struct search *search, double centre,
     return true;
 }
 
+/* The curve, to which more is added if it is there. */
 static struct fm_curve *begin_curve(struct fm_lab *lab, const char *id)
 {
+    const struct fm_curve *there = fm_result_find_curve(lab->result, id);
+    if (there)
+        return &lab->result->curves[there - lab->result->curves];
     struct fm_curve *curve = fm_result_curve(lab->result, id);
     if (!curve)
         return NULL;
@@ -262,26 +293,77 @@ static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, s
         return false;
     if (each > NO_MISS)
         return true;
-    if (!halve(lab, search, &none, &misses, 0, 1, err) ||
-        !holds_again(lab, search, none, &found->sharp, err))
+    /* Thin strings show it to within what they leave out; to the unit it takes all of them. */
+    const size_t step = thinness(lab, search, none);
+    const bool thin = search->thin;
+    if (step > 1 && !halve(lab, search, &none, &misses, step, 0, 1, err))
+        return false;
+    none = none / step * step;
+    search->thin = false;
+    /* Nearly every structure holds a whole number of those steps. */
+    bool good = step == 1 || holds_again(lab, search, none, &found->sharp, err);
+    if (good && !found->sharp)
+        good = halve(lab, search, &none, &misses, 1, 0, 1, err) &&
+               holds_again(lab, search, none, &found->sharp, err);
+    search->thin = thin;
+    if (!good)
         return false;
     found->effective = (double)(fits * search->plan->unit);
     found->bytes = found->low = found->high = (double)(none * search->plan->unit);
     return true;
 }
 
+/* Whether at a footprint all units miss in the part in which one of some does, give or take a few.
+ */
+static bool is_alike(struct fm_lab *lab, struct search *search, size_t units, bool *yes,
+                     struct fm_error *err)
+{
+    const double few = FEW * (double)units;
+    double thin, full;
+    *yes = true;
+    if (thinness(lab, search, units) == 1)
+        return true;
+    if (!misses_over(lab, search, units, few, &thin, err))
+        return false;
+    search->thin = false;
+    if (!misses_over(lab, search, units, few, &full, err))
+        return false;
+    search->thin = true;
+    *yes = fabs(thin - full) <= ALIKE * fmin(thin, full) + few;
+    return true;
+}
+
+/* Goes up and halves the bracket, thin; and in full where that is not alike. */
+static bool bracket(struct fm_lab *lab, struct search *search, size_t *fits, size_t *misses,
+                    struct fm_error *err)
+{
+    for (search->thin = true;; search->thin = false) {
+        bool inside = true, beyond = true;
+        if (!ascend(lab, search, fits, misses, err))
+            return false;
+        if (*misses &&
+            (!halve(lab, search, fits, misses, 1, ONE_IN_TWENTY, CLOSE, err) ||
+             !is_alike(lab, search, (size_t)(WELL_INSIDE * (double)*fits), &inside, err) ||
+             (inside && !is_alike(lab, search, (size_t)(BEYOND * (double)*misses), &beyond, err))))
+            return false;
+        if (!search->thin || (inside && beyond))
+            return true;
+    }
+}
+
 static bool find_edge(struct fm_lab *lab, struct search *search, struct fm_counted *found,
                       struct fm_error *err)
 {
     size_t fits, misses;
-    if (!ascend(lab, search, &fits, &misses, err))
+    if (!bracket(lab, search, &fits, &misses, err))
         return false;
     found->missed = misses > 0;
+    found->thin = thinness(lab, search, fits) > 1;
+    found->bytes = found->effective = (double)(fits * search->plan->unit);
+    found->low = found->high = found->bytes;
     if (!misses)
         return true;
-    return halve(lab, search, &fits, &misses, ONE_IN_TWENTY, CLOSE, err) &&
-           find_sharp(lab, search, fits, misses, found, err) &&
-           (found->sharp || average(lab, search, (double)fits, found, err));
+    return find_sharp(lab, search, fits, misses, found, err);
 }
 
 bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
@@ -291,6 +373,18 @@ bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
     if (!search.curve)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
     const bool good = find_edge(lab, &search, found, err);
+    finish_curve(search.curve, found);
+    return good;
+}
+
+bool fm_counted_average(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                        struct fm_counted *found, struct fm_error *err)
+{
+    struct search search = {
+        .plan = plan, .curve = begin_curve(lab, plan->curve), .thin = found->thin};
+    if (!search.curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    const bool good = average(lab, &search, found->bytes / (double)plan->unit, found, err);
     finish_curve(search.curve, found);
     return good;
 }

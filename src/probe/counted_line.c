@@ -17,10 +17,15 @@
 #define FEW  0.1
 #define MANY 0.3
 /* Scattered pages: the footprint beside the capacity, where all lines are too many and half of
-   them are not; and how near to either a stripe must come. */
-#define SPAN       1.5
+   them are not, by at least this part of them; a larger one where that placement was less lucky
+   than others. And how near to either a stripe must come. */
+#define CONTRAST 0.1
+static const double spans[] = {1.5, 2.5};
 #define NEAR       0.3
+#define FEWEST     2
 #define PLACEMENTS 6
+#define STRIPES    16
+#define PAIRS      2
 
 /* Three quarters of both halves, so that what a prefetcher brings along finds room beside. */
 static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *plan, double bytes,
@@ -39,7 +44,8 @@ static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *p
                                          .unit = stripe,
                                          .lines = 1,
                                          .seed = fm_lab_seed(lab)};
-    const struct fm_count_care care = {.bit = plan->bit, .warmth = FM_WARM_GROWN};
+    const struct fm_count_care care = {
+        .bit = plan->bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
     struct fm_string string;
     double misses;
     const bool good =
@@ -76,18 +82,31 @@ static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
     return true;
 }
 
-static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *plan, double bytes,
-                            double *part, struct fm_error *err)
+/* Of a large structure these bytes of each page are enough, where one unit of many misses as all
+   do: two pairs of stripes. */
+static void shorten(const struct fm_lab *lab, const struct fm_counted *found, size_t stripe,
+                    struct fm_string *string)
+{
+    const size_t page = lab->machine->info.page_size;
+    if (found->thin && PAIRS * 2 * stripe < page)
+        fm_string_keep_first(string, PAIRS * 2 * stripe, page);
+}
+
+static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                            const struct fm_counted *found, double bytes, double *part,
+                            struct fm_error *err)
 {
     const struct fm_swept_plan swept = {.bytes = (size_t)bytes / plan->unit * plan->unit,
                                         .unit = plan->unit,
                                         .page = lab->machine->info.page_size,
                                         .seed = lab->placement_seed};
-    const struct fm_count_care care = {.bit = plan->bit, .warmth = FM_WARM_GROWN};
+    const struct fm_count_care care = {
+        .bit = plan->bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
     struct fm_string string;
     double misses;
     if (!fm_swept_string(&string, &swept, err))
         return false;
+    shorten(lab, found, plan->unit, &string);
     const double count = (double)string.orders[0].count;
     if (!fm_count_lap(lab, &string, &care, &misses, err))
         return false;
@@ -95,19 +114,22 @@ static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *pl
     return true;
 }
 
-static bool misses_of_stripes(struct fm_lab *lab, const struct fm_counted_plan *plan, double bytes,
-                              size_t stripe, unsigned variant, double *part, struct fm_error *err)
+static bool misses_of_stripes(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                              const struct fm_counted *found, double bytes, size_t stripe,
+                              unsigned variant, double *part, struct fm_error *err)
 {
     const struct fm_stripe_plan stripes = {.bytes = (size_t)bytes,
                                            .stripe = stripe,
                                            .page = lab->machine->info.page_size,
                                            .variant = variant,
                                            .seed = lab->placement_seed};
-    const struct fm_count_care care = {.bit = plan->bit, .warmth = FM_WARM_GROWN};
+    const struct fm_count_care care = {
+        .bit = plan->bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
     struct fm_string string;
     double misses;
     if (!fm_stripe_string(&string, &stripes, err))
         return false;
+    shorten(lab, found, stripe, &string);
     const double count = (double)string.orders[0].count;
     if (!fm_count_lap(lab, &string, &care, &misses, err))
         return false;
@@ -115,37 +137,83 @@ static bool misses_of_stripes(struct fm_lab *lab, const struct fm_counted_plan *
     return true;
 }
 
+/* What stripes of each width miss, beside all lines and half of them: sums over placements. */
+struct scattered {
+    double all, half, parts[STRIPES];
+    size_t widths;
+};
+
+/* Where between half of the lines (0) and all of them (1) a width of stripes lies. */
+static double place_of(const struct scattered *sums, size_t width)
+{
+    return (sums->parts[width] - sums->half) / (sums->all - sums->half);
+}
+
+static bool add_placement(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                          const struct fm_counted *found, double bytes, unsigned variant,
+                          struct scattered *sums, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    double part;
+    if (!fm_lab_place(lab, (size_t)bytes + page, err) ||
+        !misses_of_swept(lab, plan, found, bytes, &part, err))
+        return false;
+    sums->all += part;
+    if (!misses_of_swept(lab, plan, found, bytes / 2, &part, err))
+        return false;
+    sums->half += part;
+    sums->widths = 0;
+    for (size_t stripe = plan->unit;
+         stripe <= plan->longest_line && stripe <= page / 2 && sums->widths < STRIPES;
+         stripe *= 2) {
+        if (!misses_of_stripes(lab, plan, found, bytes, stripe, variant, &part, err))
+            return false;
+        sums->parts[sums->widths++] += part;
+    }
+    return true;
+}
+
+static bool is_clear(const struct scattered *sums)
+{
+    for (size_t i = 0; i < sums->widths; i++) {
+        const double at = place_of(sums, i);
+        if (!(at < NEAR / 2 || at > 1 - NEAR / 2))
+            return false;
+    }
+    return true;
+}
+
+/* Adds placements until all stripes are clear; *told is false where all lines miss as half do. */
+static bool compare(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                    const struct fm_counted *found, double bytes, struct scattered *sums,
+                    bool *told, struct fm_error *err)
+{
+    *sums = (struct scattered){.all = 0};
+    *told = true;
+    for (unsigned p = 0; p < PLACEMENTS && *told && (p < FEWEST || !is_clear(sums)); p++) {
+        if (!add_placement(lab, plan, found, bytes, p, sums, err))
+            return false;
+        *told = p + 1 < FEWEST || sums->all - sums->half > CONTRAST * (p + 1);
+    }
+    return true;
+}
+
 static bool scattered_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
                            struct fm_counted *found, struct fm_error *err)
 {
-    const double bytes = SPAN * found->bytes;
-    const size_t widest = lab->machine->info.page_size / 2;
-    double all = 0, half = 0, parts[16] = {0};
-    for (unsigned p = 0; p < PLACEMENTS; p++) {
-        double part;
-        if (!fm_lab_place(lab, (size_t)bytes + lab->machine->info.page_size, err) ||
-            !misses_of_swept(lab, plan, bytes, &part, err))
+    struct scattered sums;
+    bool told = false;
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0] && !told; i++)
+        if (!compare(lab, plan, found, spans[i] * found->bytes, &sums, &told, err))
             return false;
-        all += part / PLACEMENTS;
-        if (!misses_of_swept(lab, plan, bytes / 2, &part, err))
-            return false;
-        half += part / PLACEMENTS;
-        size_t i = 0;
-        for (size_t stripe = plan->unit; stripe <= plan->longest_line && stripe <= widest;
-             stripe *= 2) {
-            if (!misses_of_stripes(lab, plan, bytes, stripe, p, &part, err))
-                return false;
-            parts[i++] += part / PLACEMENTS;
-        }
-    }
-    size_t i = 0;
-    for (size_t stripe = plan->unit; stripe <= plan->longest_line && stripe <= widest;
-         stripe *= 2, i++) {
-        const double above = (parts[i] - half) / (all - half);
+    if (!told)
+        return true;
+    for (size_t i = 0; i < sums.widths; i++) {
+        const double above = place_of(&sums, i);
         if (above > 1 - NEAR)
             continue;
         if (above < NEAR)
-            found->line = stripe;
+            found->line = plan->unit << i;
         return true;
     }
     return true;

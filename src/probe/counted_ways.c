@@ -32,8 +32,9 @@ struct blocks {
     size_t apart; /* lines from one to the next */
 };
 
-static bool count_list(struct fm_lab *lab, unsigned bit, uint32_t *list, size_t count, size_t line,
-                       double *misses, struct fm_error *err)
+static bool count_list(struct fm_lab *lab, const struct fm_counted_plan *plan, unsigned bit,
+                       uint32_t *list, size_t count, size_t line, double *misses,
+                       struct fm_error *err)
 {
     const struct fm_page_plan lines = {.pages = list,
                                        .count = count,
@@ -41,7 +42,7 @@ static bool count_list(struct fm_lab *lab, unsigned bit, uint32_t *list, size_t 
                                        .unit = line,
                                        .lines = 1,
                                        .seed = fm_lab_seed(lab)};
-    const struct fm_count_care care = {.bit = bit, .warmth = FM_WARM_GROWN};
+    const struct fm_count_care care = {.bit = bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
     struct fm_string string;
     const bool good =
         fm_page_string(&string, &lines, err) && fm_count_lap(lab, &string, &care, misses, err);
@@ -64,7 +65,7 @@ static bool misses_of_blocks(struct fm_lab *lab, const struct fm_counted_plan *p
     for (size_t i = 0; i < blocks->count; i++)
         for (size_t j = 0; j < blocks->lines; j++)
             list[i * blocks->lines + j] = (uint32_t)(i * blocks->apart + j);
-    if (!count_list(lab, plan->bit, list, blocks->count * blocks->lines, line, each, err))
+    if (!count_list(lab, plan, plan->bit, list, blocks->count * blocks->lines, line, each, err))
         return false;
     *each /= (double)blocks->lines;
     return true;
@@ -121,7 +122,7 @@ static bool is_full(struct fm_lab *lab, const struct fm_counted_plan *plan, size
         list[i] = (uint32_t)i;
     fm_rng_seed(&rng, fm_lab_seed(lab));
     fm_rng_shuffle(&rng, list, all);
-    if (!count_list(lab, plan->bit, list, lines, found->line, &misses, err))
+    if (!count_list(lab, plan, plan->bit, list, lines, found->line, &misses, err))
         return false;
     *yes = misses < TOO_MANY;
     return true;
@@ -154,7 +155,7 @@ static bool misses_when_moved(struct fm_lab *lab, const struct fm_counted_plan *
         for (size_t j = 0; j < words; j++)
             list[i * words + j] =
                 (uint32_t)((i * way + j * 2 * plan->longest_line + i % 2 * offset) / unit);
-    if (!count_list(lab, bit, list, (found->ways + 1) * words, unit, misses, err))
+    if (!count_list(lab, plan, bit, list, (found->ways + 1) * words, unit, misses, err))
         return false;
     *misses /= (double)words;
     return true;

@@ -1,6 +1,6 @@
-/* What the counters say, beside what the clock said: every structure that has an event, from the
- * inside out. Each finding carries the meter among its witnesses; where clock and counters do not
- * agree both values are handed on, and neither is called measured. */
+/* What the counters showed (misses.c), beside what the clock said. Each finding carries the meter
+ * among its witnesses; where clock and counters do not agree both values are handed on, and neither
+ * is called measured. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,18 +10,9 @@
 #include "probe/probe.h"
 
 #define METHOD "misses"
-/* No line is shorter than this. */
-#define SHORTEST_LINE 16
-#define LONGEST_LINE  512
-/* Pieces of a page that an entry might map, and pages it might map together. */
-#define PIECES     16
-#define MOST_PAGES 16
-#define SMALLEST   512
 /* Counts are exact, but what was asked of them is not everything. */
 #define SURE      0.995
 #define SURE_SOFT 0.95
-/* Footprints end here, as they do for the clock. */
-static const double ends[] = {[FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p30};
 
 static struct fm_finding *finding_of(struct fm_lab *lab, unsigned bit, const char *attribute,
                                      const char *unit)
@@ -115,53 +106,21 @@ static void report_tlb(struct fm_lab *lab, unsigned bit, const struct fm_counted
         give_reason(lab, bit, "entries", "", "what an entry maps was not found");
 }
 
-static double far_end(const struct fm_lab *lab)
+/* Lines or pages. */
+static bool is_cache(unsigned bit)
 {
-    return fmin(ends[lab->options->effort], (double)fm_lab_limit(lab)) / 2;
-}
-
-/* From the inside out: a level's line is at least as long as that of the one inside it, and what
-   fits there says nothing of this one. */
-static bool ask_levels(struct fm_lab *lab, unsigned first, unsigned count, size_t unit,
-                       size_t longest,
-                       void (*report)(struct fm_lab *, unsigned, const struct fm_counted *),
-                       struct fm_error *err)
-{
-    double inner = 0;
-    for (unsigned bit = first; bit < first + count; bit++) {
-        char curve[32];
-        snprintf(curve, sizeof curve, "misses-%s", fm_event_structure(bit));
-        const struct fm_counted_plan plan = {.bit = bit,
-                                             .unit = unit,
-                                             .longest_line = longest,
-                                             .from =
-                                                 inner > 0 ? inner : fmax(SMALLEST, (double)unit),
-                                             .to = far_end(lab),
-                                             .inner = inner,
-                                             .curve = curve};
-        struct fm_counted found;
-        lab->part = (double)bit / FM_EVENTS;
-        if (!(lab->machine->info.counters.events & 1u << bit))
-            continue;
-        if (!fm_count_structure(lab, &plan, &found, err))
-            return false;
-        if (!found.missed)
-            continue;
-        report(lab, bit, &found);
-        inner = found.bytes;
-        /* Footprints are made of whole pages: entries that map several are not units of theirs. */
-        if (found.line > unit && found.line <= lab->machine->info.page_size)
-            unit = found.line;
-    }
-    return true;
+    return bit < FM_CACHE_LEVELS || bit == FM_CODE_EVENT;
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
-    const size_t page = lab->machine->info.page_size;
-    return ask_levels(lab, 0, FM_CACHE_LEVELS, SHORTEST_LINE, LONGEST_LINE, report_cache, err) &&
-           ask_levels(lab, FM_CACHE_LEVELS, FM_TLB_LEVELS, page / PIECES, page * MOST_PAGES,
-                      report_tlb, err);
+    (void)err;
+    for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
+        const struct fm_counted *found = fm_lab_counted(lab, bit);
+        if (found)
+            (is_cache(bit) ? report_cache : report_tlb)(lab, bit, found);
+    }
+    return true;
 }
 
 static const char *const properties[] = {NULL};
@@ -169,9 +128,9 @@ static const char *const properties[] = {NULL};
 const struct fm_probe fm_probe_counters = {
     .name = "counters",
     .finds = "capacity, line and ways of every cache and TLB that has an event, by counting",
-    .needs = "",
+    .needs = "misses",
     .curve = "misses-l1d",
-    .share = 0.3,
+    .share = 0.01,
     .reads = FM_READS_COUNTERS,
     .run = run,
     .properties = properties,

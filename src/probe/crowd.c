@@ -104,9 +104,34 @@ static double misses_of(const struct fm_crowd *crowd, double ns, size_t count)
 
 bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses)
 {
-    const double part = crowd->count > crowd->shallow ? READING : ROUGH_READING;
+    const double part = crowd->counted                  ? 0
+                        : crowd->count > crowd->shallow ? READING
+                                                        : ROUGH_READING;
     const double error = part * crowd->whole_ns * (double)crowd->count / crowd->penalty_ns;
     return misses > fmax(fmax(SOME, error), TYPICAL * crowd->typical);
+}
+
+/* By the level's own event: it is not asked what translation takes, nor twice. */
+static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *misses,
+                        struct fm_error *err)
+{
+    const struct fm_listed_plan plan = {.words = crowd->trial,
+                                        .count = count,
+                                        .flushed = crowd->pool,
+                                        .flushed_count = crowd->next,
+                                        .seed = fm_lab_seed(lab)};
+    struct fm_string string;
+    struct fm_sample sample;
+    if (!fm_listed_string(&string, &plan, err))
+        return false;
+    crowd->spent += (double)(count * (LAPS + 1));
+    fm_string_prime(&string, LAPS);
+    fm_string_time(&string, count);
+    const bool good = fm_lab_go_on(lab, 0, err) &&
+                      lab->machine->ops->count(lab->machine, &string, 1, &sample, err);
+    fm_string_free(&string);
+    *misses = good ? (double)fm_event_count(&sample.counts, crowd->bit) : 0;
+    return good;
 }
 
 /* Where they seem to miss, once more: noise only adds. */
@@ -114,6 +139,9 @@ static bool count_misses(struct fm_lab *lab, struct fm_crowd *crowd, size_t coun
                          double *misses, struct fm_error *err)
 {
     double again;
+    *ns = 0;
+    if (crowd->counted)
+        return count_trial(lab, crowd, count, misses, err);
     if (!time_trial(lab, crowd, count, ns, err))
         return false;
     *misses = misses_of(crowd, *ns, count);
@@ -197,7 +225,7 @@ static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t 
     memcpy(crowd->trial, crowd->held, from * sizeof *crowd->held);
     memcpy(crowd->trial + from, crowd->held + from + count, (rest - from) * sizeof *crowd->held);
     crowd->trial[rest] = refused;
-    bool good = time_trial(lab, crowd, rest, &crowd->base_ns, err) &&
+    bool good = (crowd->counted || time_trial(lab, crowd, rest, &crowd->base_ns, err)) &&
                 count_misses(lab, crowd, rest + 1, &ns, &misses, err);
     *yes = good && fm_crowd_is_some(crowd, misses);
     crowd->base_ns = base_ns;

@@ -29,6 +29,8 @@ struct fm_crowd {
     double typical;        /* the same, of one whose class was found; 0: none yet */
     size_t shallow;        /* so few words the levels inside may hold */
     double spent, spend;   /* references, and how many may be */
+    bool counted;          /* by an event, not by the clock … */
+    unsigned bit;          /* … which is this */
 };
 
 bool fm_crowd_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_error *err);
@@ -38,7 +40,7 @@ void fm_crowd_close(struct fm_crowd *crowd);
 bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *words,
                      size_t count, double *misses, struct fm_error *err);
 
-/* Whether that many are some, and no error of the clock. */
+/* Whether that many are some, and no error of the clock; an event has none. */
 bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses);
 
 /* Takes pages in until one is refused, or the pool or what may be spent is used up. */

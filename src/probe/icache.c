@@ -15,6 +15,8 @@ static const double far_bytes[] = {
     [FM_QUICK] = 0x1p19, [FM_NORMAL] = 0x1p22, [FM_THOROUGH] = 0x1p25};
 /* Elements of the longest string; the shortest line is 16 bytes. */
 #define MOST_ELEMENTS (1u << 20)
+/* … and in capacities of a first cache that the counters have shown. */
+#define AROUND 8
 /* Where all miss the first cache and few the next. */
 #define BEYOND     1.6
 #define PLACEMENTS 3
@@ -163,6 +165,16 @@ static size_t same_rise(const struct fm_lab *lab, const struct fm_icache *icache
     return icache->count;
 }
 
+static void report_ways(struct fm_lab *lab, const struct fm_icache *icache)
+{
+    report_number(lab, "capacity", "B", (double)icache->ways * (double)icache->way_bytes,
+                  "code-gap");
+    report_number(lab, "ways", "", icache->ways, "code-gap");
+    struct fm_finding *ways = l1i_finding(lab, "ways", "");
+    if (ways && icache->way_bytes == icache->line)
+        ways->value = ways->low = ways->high = fm_text("full");
+}
+
 static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
 {
     const double limit = (double)fm_lab_limit(lab) / 4;
@@ -206,12 +218,53 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         report_open(lab, "ways", "", reason);
         return report_miss(lab, icache, rise.missed, err);
     }
-    report_number(lab, "capacity", "B", capacity, "code-gap");
-    report_number(lab, "ways", "", icache->ways, "code-gap");
-    struct fm_finding *ways = l1i_finding(lab, "ways", "");
-    if (ways && icache->way_bytes == icache->line)
-        ways->value = ways->low = ways->high = fm_text("full");
+    report_ways(lab, icache);
     return report_miss(lab, icache, capacity, err);
+}
+
+/* The rise on both sides of a capacity; its number, or the count of rises. */
+static size_t rise_around(const struct fm_lab *lab, const struct fm_icache *icache, double bytes)
+{
+    for (size_t i = 0; i < icache->count; i++)
+        if (is_clear(lab, &icache->steps[i]) && icache->steps[i].held <= LOOKS * bytes &&
+            icache->steps[i].missed * LOOKS >= bytes)
+            return i;
+    return icache->count;
+}
+
+/* Where the counters have shown line, capacity and ways, the clock need not search: it draws the
+   curve around that place, looks for the line there, and sees whether one line more than there are
+   ways conflicts, and as many do not. If it sees anything else, *agrees is false. */
+static bool second(struct fm_lab *lab, struct fm_icache *icache, const struct fm_counted *counted,
+                   bool *agrees, struct fm_error *err)
+{
+    const double limit = fmin((double)fm_lab_limit(lab) / 4, AROUND * counted->bytes);
+    const size_t ways = counted->ways;
+    const size_t way_bytes = (size_t)(counted->bytes / (double)ways);
+    *agrees = false;
+    icache->lines.apart = counted->line / 2;
+    const bool drawn = fm_read_fetch_curve(lab, icache, counted->line, limit, "code", err);
+    icache->lines.apart = FM_WORD;
+    if (!drawn)
+        return false;
+    const size_t step = rise_around(lab, icache, counted->bytes);
+    if (step == icache->count)
+        return true;
+    const double miss_ns = icache->steps[step].cost - icache->steps[step].cost_before;
+    if (!look_at_line(lab, icache, step, err))
+        return false;
+    if (icache->line != counted->line)
+        return true;
+    if (!fm_confirm_code_ways(lab, icache, (unsigned)ways, way_bytes, miss_ns, agrees, err))
+        return false;
+    if (!*agrees)
+        return true;
+    icache->ways = (unsigned)ways;
+    icache->way_bytes = way_bytes;
+    mark(lab, icache, step, counted->bytes);
+    report_number(lab, "line", "B", (double)icache->line, "lines");
+    report_ways(lab, icache);
+    return report_miss(lab, icache, counted->bytes, err);
 }
 
 static const char *const properties[] = {"l1i.capacity", "l1i.line", "l1i.ways", "l1i.miss_latency",
@@ -225,8 +278,12 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         return false;
     if (!runs)
         return true;
-    const bool good =
-        fm_code_lines_open(&icache.lines, MOST_ELEMENTS, err) && measure(lab, &icache, err);
+    const struct fm_counted *counted = fm_lab_counted(lab, FM_CODE_EVENT);
+    bool agrees = false;
+    bool good = fm_code_lines_open(&icache.lines, MOST_ELEMENTS, err);
+    if (good && counted && counted->ways)
+        good = second(lab, &icache, counted, &agrees, err);
+    good = good && (agrees || measure(lab, &icache, err));
     fm_code_lines_close(&icache.lines);
     return good;
 }

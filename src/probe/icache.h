@@ -38,6 +38,11 @@ bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step
 bool fm_is_op_cache(struct fm_lab *lab, struct fm_icache *icache, size_t step, bool *yes,
                     struct fm_error *err);
 
+/* Whether one line more than `ways` conflict at that distance, on fresh pages too, and as many do
+   not: what the counters say, by the clock. Needs the line. */
+bool fm_confirm_code_ways(struct fm_lab *lab, struct fm_icache *icache, unsigned ways,
+                          size_t way_bytes, double miss_ns, bool *yes, struct fm_error *err);
+
 /* Ways and sets, by groups of lines that conflict in one set. Leaves ways 0 where none do. */
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
                        struct fm_error *err);

@@ -136,6 +136,16 @@ static bool try_count(struct fm_lab *lab, struct fm_icache *icache, unsigned cou
     return true;
 }
 
+bool fm_confirm_code_ways(struct fm_lab *lab, struct fm_icache *icache, unsigned ways,
+                          size_t way_bytes, double miss_ns, bool *yes, struct fm_error *err)
+{
+    const struct group group = {ways + 1, way_bytes, 0};
+    icache->lines.apart = icache->line / 2;
+    const bool good = confirm(lab, icache, &group, miss_ns, yes, err);
+    icache->lines.apart = FM_WORD;
+    return good;
+}
+
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
                        struct fm_error *err)
 {

@@ -34,6 +34,12 @@ bool fm_lab_place_on(struct fm_lab *lab, size_t bytes, size_t page_size, struct 
     return true;
 }
 
+const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit)
+{
+    const bool there = bit < FM_EVENTS && lab->believed & 1u << bit && lab->counted[bit].missed;
+    return there ? &lab->counted[bit] : NULL;
+}
+
 size_t fm_lab_limit(const struct fm_lab *lab)
 {
     uint64_t limit = lab->machine->info.memory_limit;

@@ -13,6 +13,7 @@
 #include "core/refstring.h"
 #include "core/result.h"
 #include "core/survey_options.h"
+#include "probe/counted.h"
 #include "probe/walk.h"
 
 /* One data cache as far as it is known, or memory behind the last. All of it measured. */
@@ -67,8 +68,11 @@ struct fm_lab {
     struct fm_result *result;
     struct fm_known known;
     struct fm_walk walk;
-    double fastest_ns; /* the least time a reference took so far */
-    double deadline_s; /* machine time; 0: none */
+    unsigned believed;  /* events whose counts have shown that they can be, as bits */
+    unsigned by_stores; /* those among them that are right of stores alone */
+    struct fm_counted counted[FM_EVENTS]; /* what they show */
+    double fastest_ns;                    /* the least time a reference took so far */
+    double deadline_s;                    /* machine time; 0: none */
     uint64_t next_seed;
     uint64_t
         placement_seed; /* of the swept strings on this placement, so that all share one order */
@@ -84,6 +88,9 @@ struct fm_lab {
 bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err);
 /* The same on pages of a size; that of the base page is asked for as such. */
 bool fm_lab_place_on(struct fm_lab *lab, size_t bytes, size_t page_size, struct fm_error *err);
+
+/* What the counters show of a structure; NULL where no event is believed, or nothing missed. */
+const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit);
 
 /* Largest footprint that may be asked for. */
 size_t fm_lab_limit(const struct fm_lab *lab);

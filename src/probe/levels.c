@@ -270,6 +270,37 @@ static bool doubt_last(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
+/* The counted edge that a footprint is nearest to, as a number of octaves; -1: none is as near as
+   one. */
+static int counted_edge(const struct fm_lab *lab, double bytes)
+{
+    int nearest = -1;
+    double least = 1;
+    for (unsigned bit = 0; bit < FM_CACHE_LEVELS; bit++) {
+        const struct fm_counted *found = fm_lab_counted(lab, bit);
+        const double apart = found ? fabs(log2(bytes / found->effective)) : INFINITY;
+        if (apart < least) {
+            least = apart;
+            nearest = (int)bit;
+        }
+    }
+    return nearest;
+}
+
+/* Takes away what the clock saw twice of one level: luck with pages makes ledges on a rise, but not
+   for who counts the misses of that level alone. */
+static void join_counted(struct fm_lab *lab)
+{
+    struct fm_known *known = &lab->known;
+    for (size_t i = 1; i + 1 < known->count;) {
+        const int here = counted_edge(lab, known->levels[i].rise_from);
+        if (here >= 0 && here == counted_edge(lab, known->levels[i - 1].rise_from))
+            fm_take_level_away(known, i);
+        else
+            i++;
+    }
+}
+
 static void publish_curve(struct fm_lab *lab)
 {
     struct fm_curve *curve = fm_result_curve(lab->result, "cache-only");
@@ -368,6 +399,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!read_to_memory(lab, err))
         return false;
     fm_fit_levels(lab);
+    join_counted(lab);
     if (!doubt_last(lab, err) || !recheck_lines(lab, err))
         return false;
     fm_fit_walk(lab);

@@ -79,6 +79,7 @@ static bool time_stripes(struct fm_lab *lab, struct fm_stripe_plan plan, double 
 struct question {
     size_t bytes, grain; /* no line of the level is shorter than the grain */
     double step;         /* what a miss adds, by the walk */
+    unsigned placements; /* that are asked */
 };
 
 /* Which part of the misses of all lines one variant of a stripe keeps; one placement proves a miss,
@@ -94,7 +95,7 @@ static bool measure_variant(struct fm_lab *lab, const struct question *question,
         .bytes = bytes, .stripe = grain, .variant = variant, .packed = FM_LONGEST_LINE};
     double misses = 0, rest = 0;
     *kept = NAN;
-    for (unsigned i = 0, used = 0; i < MOST_PLACEMENTS && used < PLACEMENTS; i++) {
+    for (unsigned i = 0, used = 0; i < MOST_PLACEMENTS && used < question->placements; i++) {
         double some, all, half;
         if (!fm_lab_place(lab, bytes, err) || !time_stripes(lab, some_lines, &some, err) ||
             !time_stripes(lab, all_lines, &all, err) ||
@@ -170,6 +171,8 @@ static bool ask(struct fm_lab *lab, const struct question *question, struct fm_k
 bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
+    /* Luck that misleads one placement does not also mislead the counters. */
+    const struct fm_counted *counted = fm_lab_counted(lab, (unsigned)index);
     double step;
     const size_t telling = telling_point(lab, level, level + 1, &step);
     double bytes = (double)lab->walk.points[telling].bytes;
@@ -177,7 +180,10 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     level->line_certainty = 0;
     for (int i = 0; telling && level->line_certainty < FM_LINE_CERTAIN && i < FOOTPRINTS; i++) {
         struct fm_curve *curve = begin_curve(lab, index);
-        const struct question question = {.bytes = (size_t)bytes, .grain = from, .step = step};
+        const struct question question = {.bytes = (size_t)bytes,
+                                          .grain = from,
+                                          .step = step,
+                                          .placements = counted && counted->line ? 1 : PLACEMENTS};
         if (!curve)
             return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
         if (!ask(lab, &question, level, curve, err))

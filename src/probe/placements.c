@@ -244,15 +244,26 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
     return true;
 }
 
+static bool has_counters(const struct fm_lab *lab)
+{
+    for (unsigned bit = 0; bit < FM_CACHE_LEVELS; bit++)
+        if (fm_lab_counted(lab, bit))
+            return true;
+    return false;
+}
+
 bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
 {
     struct rises rises = {.smallest = 0};
-    const double most = largest[lab->options->effort];
+    /* What counters have looked at on many placements the clock sees on two, or on one where it is
+       large: a second witness, and the less sure one. */
+    const bool counted = has_counters(lab);
+    const double most = largest[counted ? FM_QUICK : lab->options->effort];
     find_rises(&lab->walk, &rises, most);
     if (!compare_placements(lab, &rises, err))
         return false;
     lab->known.scattered = rises.smallest > 0;
-    if (!lab->known.scattered)
+    if (!lab->known.scattered || counted)
         return true;
     widen(lab, &rises, most);
     return compare_thin(lab, &rises, err) && sample_all(lab, &rises, err) &&

@@ -22,19 +22,38 @@ struct tlb {
     double cost_ns;
 };
 
+/* Fresh pages, of which a TLB knows none: one that gives up what came first would else go by the
+   order of the lap before, for ever. */
+static bool build(struct fm_lab *lab, const struct fm_page_lap_plan *plan, struct fm_string *string,
+                  struct fm_error *err)
+{
+    if (!fm_lab_place(lab, plan->blocks * plan->stride * plan->page, err) ||
+        !fm_page_lap_string(string, plan, err))
+        return false;
+    fm_string_flush(string);
+    return true;
+}
+
 static bool time_string(struct fm_lab *lab, const struct fm_page_lap_plan *plan, double *ns,
                         struct fm_error *err)
 {
     const struct fm_care care = {
         .repeats = 6, .references = RUN, .least = RUN, .laps = SETTLE, .lots = true};
     struct fm_string string;
-    /* Fresh pages, of which a TLB knows none: one that gives up what came first would else go by
-       the order of the lap before, for ever. */
-    if (!fm_lab_place(lab, plan->blocks * plan->stride * plan->page, err) ||
-        !fm_page_lap_string(&string, plan, err))
-        return false;
-    fm_string_flush(&string);
-    return fm_lab_time(lab, &string, &care, ns, err);
+    return build(lab, plan, &string, err) && fm_lab_time(lab, &string, &care, ns, err);
+}
+
+static bool count_lap(struct fm_lab *lab, const struct tlb *tlb,
+                      const struct fm_page_lap_plan *plan, const struct fm_lap *lap,
+                      struct fm_lap_reading *reading, struct fm_error *err)
+{
+    const struct fm_lap_count how = {.bit = FM_CACHE_LEVELS,
+                                     .settle = SETTLE,
+                                     .references = RUN,
+                                     .hit_ns = lab->fastest_ns,
+                                     .cost_ns = tlb->cost_ns};
+    struct fm_string string;
+    return build(lab, plan, &string, err) && fm_count_laps(lab, &string, &how, lap, reading, err);
 }
 
 static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
@@ -50,6 +69,8 @@ static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
                                     .unit = UNIT,
                                     .seed = fm_lab_seed(lab)};
     double with, without;
+    if (fm_laps_are_counted(lab, FM_CACHE_LEVELS))
+        return count_lap(lab, tlb, &plan, lap, reading, err);
     if (!time_string(lab, &plan, &with, err))
         return false;
     plan.companion = true;
@@ -91,6 +112,7 @@ static bool ask(struct fm_lab *lab, struct tlb *tlb, struct fm_error *err)
         .visits = VISITS,
         .hit_ns = lab->fastest_ns,
         .cost_ns = tlb->cost_ns,
+        .meter = fm_lap_meter(lab, FM_CACHE_LEVELS),
         .time = time_lap,
         .data = tlb,
     };

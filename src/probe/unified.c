@@ -44,6 +44,21 @@ static double number_of(const struct fm_lab *lab, const char *structure, size_t 
     return finding && finding->status == FM_MEASURED ? finding->value.number : 0;
 }
 
+/* The part of the loads that miss after the code has run, by the level's event. Frees both strings.
+ */
+static bool count_after(struct fm_lab *lab, struct fm_string *data, struct fm_string *code,
+                        unsigned bit, double *part, struct fm_error *err)
+{
+    struct fm_sample sample;
+    fm_string_after(data, code, 1);
+    const bool good =
+        fm_lab_go_on(lab, 0, err) && lab->machine->ops->count(lab->machine, data, 1, &sample, err);
+    fm_string_free(data);
+    if (good)
+        *part = (double)fm_event_count(&sample.counts, bit) / (double)sample.references;
+    return good;
+}
+
 /* The least time of a load after the code has run. Frees both strings. */
 static bool time_after(struct fm_lab *lab, struct fm_string *data, struct fm_string *code,
                        unsigned laps, double *ns, struct fm_error *err)
@@ -107,7 +122,8 @@ static bool compare_pages(struct fm_lab *lab, size_t held, double *more_ns, stru
     return true;
 }
 
-static void report(struct fm_lab *lab, const char *structure, size_t level, double part)
+static void report(struct fm_lab *lab, const char *structure, size_t level, double part,
+                   const char *meter)
 {
     char property[FM_PROPERTY_TEXT], reason[sizeof((struct fm_finding *)0)->note];
     snprintf(property, sizeof property, "%s%zu.unified", structure, level);
@@ -121,8 +137,10 @@ static void report(struct fm_lab *lab, const char *structure, size_t level, doub
         fm_undetermined(finding, reason);
         return;
     }
-    fm_measured(finding, 0, 0, 0, 0.95, "after-code", NULL);
-    finding->value = finding->low = finding->high = fm_bool(part >= PUSHED_OUT);
+    fm_testify(finding, &(struct fm_testimony){.meter = meter,
+                                               .method = "after-code",
+                                               .value = fm_bool(part >= PUSHED_OUT),
+                                               .confidence = 0.95});
 }
 
 bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct fm_error *err)
@@ -143,7 +161,7 @@ bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct 
             return false;
         sum += more / PLACEMENTS;
     }
-    report(lab, "dtlb", level + 1, sum / miss);
+    report(lab, "dtlb", level + 1, sum / miss, "clock");
     *shared = sum / miss >= PUSHED_OUT;
     return true;
 }
@@ -167,34 +185,54 @@ static void move_on(struct fm_string *string, size_t bytes)
     string->bytes += bytes;
 }
 
+/* Loads over a footprint, and jumps over as much code behind it, or over little. */
+static bool build_both(struct fm_lab *lab, size_t bytes, size_t line, size_t of_code,
+                       struct fm_string *data, struct fm_string *code, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    if (!swept(lab, bytes, line, data, err))
+        return false;
+    if (!swept(lab, of_code, line > PITCH ? line : PITCH, code, err)) {
+        fm_string_free(data);
+        return false;
+    }
+    move_on(code, (bytes + page - 1) / page * page);
+    return true;
+}
+
 /* What loads over a footprint take after jumps over as much code, and after as many over little. */
 static bool compare_footprints(struct fm_lab *lab, size_t bytes, size_t line, double *more_ns,
                                struct fm_error *err)
 {
-    const size_t page = lab->machine->info.page_size;
-    const size_t whole = (bytes + page - 1) / page * page;
     double ns[2];
     for (int little = 0; little < 2; little++) {
         struct fm_string data, code;
-        const size_t part = little ? page / 2 : (size_t)(FILLS / FITS * (double)bytes);
-        if (!swept(lab, bytes, line, &data, err))
-            return false;
-        if (!swept(lab, part, line > PITCH ? line : PITCH, &code, err)) {
-            fm_string_free(&data);
-            return false;
-        }
-        move_on(&code, whole);
-        if (!time_after(lab, &data, &code, little ? (unsigned)(bytes / part) : 1, &ns[little], err))
+        const size_t part =
+            little ? lab->machine->info.page_size / 2 : (size_t)(FILLS / FITS * (double)bytes);
+        if (!build_both(lab, bytes, line, part, &data, &code, err) ||
+            !time_after(lab, &data, &code, little ? (unsigned)(bytes / part) : 1, &ns[little], err))
             return false;
     }
     *more_ns = ns[0] - ns[1];
     return true;
 }
 
+/* The same by the level's event, which does not care how the loads are translated. */
+static bool count_footprint(struct fm_lab *lab, size_t bytes, size_t line, unsigned bit,
+                            double *part, struct fm_error *err)
+{
+    struct fm_string data, code;
+    return build_both(lab, bytes, line, (size_t)(FILLS / FITS * (double)bytes), &data, &code,
+                      err) &&
+           count_after(lab, &data, &code, bit, part, err);
+}
+
 static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double bytes = FITS * level->capacity, miss = level[1].height_ns - level->height_ns;
+    const unsigned bit = (unsigned)index;
+    const bool counts = fm_lab_counted(lab, bit) && !(lab->by_stores & 1u << bit);
     double sum = 0, more;
     if (level->capacity <= 0 || level->line == 0 || miss <= 0)
         return true;
@@ -202,11 +240,13 @@ static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error
         return true;
     for (int i = 0; i < PLACEMENTS; i++) {
         if (!fm_lab_place(lab, 2 * FILLS * (size_t)bytes + 4 * lab->machine->info.page_size, err) ||
-            !compare_footprints(lab, (size_t)bytes, level->line, &more, err))
+            !(counts ? count_footprint(lab, (size_t)bytes, level->line, bit, &more, err)
+                     : compare_footprints(lab, (size_t)bytes, level->line, &more, err)))
             return false;
         sum += more / PLACEMENTS;
     }
-    report(lab, "l", index + 1, sum / miss);
+    report(lab, "l", index + 1, counts ? sum : sum / miss,
+           counts ? lab->machine->info.counters.meter : "clock");
     return true;
 }
 

@@ -113,6 +113,18 @@ void fm_string_after(struct fm_string *data, struct fm_string *code, unsigned la
     fm_string_time(data, data->orders[0].count);
 }
 
+void fm_string_keep_first(struct fm_string *string, size_t bytes, size_t page)
+{
+    const size_t length = strlen(string->label);
+    struct fm_order *order = &string->orders[0];
+    size_t kept = 0;
+    for (size_t i = 0; i < order->count; i++)
+        if ((size_t)order->word[i] * FM_WORD % page < bytes)
+            order->word[kept++] = order->word[i];
+    order->count = kept;
+    snprintf(string->label + length, sizeof string->label - length, " first %zu", bytes);
+}
+
 void fm_string_jump(struct fm_string *string)
 {
     for (size_t i = 0; i < string->phase_count; i++) {

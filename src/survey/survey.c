@@ -16,6 +16,7 @@
 /* clang-format off */
 static const struct fm_probe *const probes[] = {
     &fm_probe_cycle,
+    &fm_probe_misses,
     &fm_probe_levels,
     &fm_probe_gap,
     &fm_probe_latency,

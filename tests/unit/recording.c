@@ -34,7 +34,9 @@ static struct fm_sample fickle_sample(struct fickle *fickle)
                                            .tlb_miss = {7, 8, 9},
                                            .walks = 10,
                                            .prefetches = 11,
-                                           .writebacks = 12};
+                                           .writebacks = 12,
+                                           .fetch_miss = 13,
+                                           .fetch_tlb_miss = 14};
     return sample;
 }
 

@@ -229,8 +229,15 @@ static struct fm_counters all_counters(const struct simulated *sim)
     struct fm_counters counters = {.meter = "sim"};
     for (unsigned i = 0; i < sim->walker.hierarchy.count; i++)
         counters.events |= FM_COUNTS_CACHE(i);
-    for (unsigned i = 0; i < sim->walker.tlbs.count; i++)
-        counters.events |= FM_COUNTS_TLB(sim->walker.tlbs.all[i].level);
+    if (sim->walker.hierarchy.code_count)
+        counters.events |= FM_COUNTS_CODE;
+    for (unsigned i = 0; i < sim->walker.tlbs.count; i++) {
+        const struct fm_tlb_level *tlb = &sim->walker.tlbs.all[i];
+        if (tlb->holds != FM_HOLDS_INSTRUCTIONS)
+            counters.events |= FM_COUNTS_TLB(tlb->level);
+        else if (tlb->level == 0)
+            counters.events |= FM_COUNTS_CODE_TLB;
+    }
     return counters;
 }
 

@@ -383,4 +383,8 @@ void fm_walker_count(const struct fm_walker *walker, uint64_t references, struct
         counts->cache_miss[i - 1] = missed;
     }
     fm_tlb_path_count(walker->jumped ? &walker->tlbs.code : &walker->tlbs.data, references, counts);
+    if (walker->jumped) {
+        counts->fetch_miss = counts->cache_miss[0];
+        counts->fetch_tlb_miss = counts->tlb_miss[0];
+    }
 }
