@@ -14,3 +14,13 @@ uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit)
     return bit < FM_CACHE_LEVELS ? counts->cache_miss[bit]
                                  : counts->tlb_miss[bit - FM_CACHE_LEVELS];
 }
+
+bool fm_event_is_tlb(unsigned bit)
+{
+    return bit >= FM_CACHE_LEVELS && bit != FM_CODE_EVENT;
+}
+
+bool fm_event_is_of_code(unsigned bit)
+{
+    return bit >= FM_CODE_EVENT;
+}

@@ -43,6 +43,9 @@ struct fm_counters {
 /* The structure whose misses the event of that bit counts ("l1d", "l2", "dtlb1"), and its count. */
 const char *fm_event_structure(unsigned bit);
 uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit);
+/* Whether that is a TLB, and no cache; and whether it is one of code. */
+bool fm_event_is_tlb(unsigned bit);
+bool fm_event_is_of_code(unsigned bit);
 
 /* What the meters read around one timed run. */
 struct fm_sample {

@@ -1,10 +1,12 @@
-/* The method of Coleman and Davidson (2001), AMP, for data caches and data TLBs: line by the misses
- * of a region that is read for the first time, size by reading it twice, ways by elements that lie
- * size / ways apart, allocation by writing first. Each figure is the least of eight counts, eight
- * times over, and the value that most of those agree on. */
+/* The method of Coleman and Davidson (2001), AMP, for caches and TLBs of data and of code: line by
+ * the misses of a region that is read for the first time, size by reading it twice, ways by
+ * elements that lie size / ways apart, allocation by writing first, replacement by one element too
+ * many. Each figure is the least of eight counts, eight times over, and the value that most of
+ * those agree on. */
 #include <math.h>
 #include <stdio.h>
 
+#include "probe/believe.h"
 #include "probe/probe.h"
 #include "probe/published_counts.h"
 
@@ -24,6 +26,8 @@
 #define SOME     0.2
 /* Pages that are read for the first time. */
 #define PAGES 128
+/* Lines that lie a capacity apart. */
+#define ANYWHERE 32
 
 typedef bool question(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *known,
                       double *answer, struct fm_error *err);
@@ -49,15 +53,24 @@ static bool vote(struct fm_lab *lab, unsigned bit, const struct fm_published_sha
     return true;
 }
 
+/* AMP's way round a counter of reads that is wrong. */
+static bool by_stores(const struct fm_lab *lab, unsigned bit)
+{
+    return lab->by_stores & 1u << bit;
+}
+
 /* The power of two that is nearest to bytes per miss. */
 static bool ask_line(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *known,
                      double *line, struct fm_error *err)
 {
     (void)known;
-    const bool tlb = bit >= FM_CACHE_LEVELS;
-    const size_t stride = tlb ? lab->machine->info.page_size / 16 : FM_WORD;
+    const bool tlb = fm_event_is_tlb(bit);
+    const size_t stride = tlb                        ? lab->machine->info.page_size / 16
+                          : fm_event_is_of_code(bit) ? FM_TURN
+                                                     : FM_WORD;
     const size_t bytes = tlb ? PAGES * lab->machine->info.page_size : REGION;
-    const struct fm_spots spots = {.bit = bit, .count = bytes / stride, .stride = stride};
+    const struct fm_spots spots = {
+        .bit = bit, .count = bytes / stride, .stride = stride, .stored = by_stores(lab, bit)};
     double each;
     if (!fm_count_spots(lab, &spots, TIMES, &each, err))
         return false;
@@ -69,8 +82,11 @@ static bool ask_line(struct fm_lab *lab, unsigned bit, const struct fm_published
 static bool second_reading(struct fm_lab *lab, unsigned bit, double bytes, size_t line,
                            double *part, struct fm_error *err)
 {
-    const struct fm_spots spots = {
-        .bit = bit, .count = (size_t)bytes / line, .stride = line, .warm = 1};
+    const struct fm_spots spots = {.bit = bit,
+                                   .count = (size_t)bytes / line,
+                                   .stride = line,
+                                   .warm = 1,
+                                   .stored = by_stores(lab, bit)};
     return fm_count_spots(lab, &spots, TIMES, part, err);
 }
 
@@ -112,16 +128,29 @@ static bool ask_ways(struct fm_lab *lab, unsigned bit, const struct fm_published
         const struct fm_spots spots = {.bit = bit,
                                        .count = 2 * guess,
                                        .stride = (size_t)(known->bytes / (double)guess),
-                                       .warm = 4};
+                                       .warm = 4,
+                                       .stored = by_stores(lab, bit)};
         double part;
         if (!fm_count_spots(lab, &spots, TIMES, &part, err))
             return false;
-        if (part >= THRASHING) {
-            *ways = (double)guess;
+        /* Where some miss and some do not, lines are given up by lot, and no number is right. */
+        if (part >= SOME) {
+            *ways = part >= THRASHING ? (double)guess : 0;
             return true;
         }
     }
-    *ways = (double)lines;
+    /* None thrashes: in one set lines fit wherever they are. */
+    const size_t half = lines / 2 < ANYWHERE ? lines / 2 : ANYWHERE;
+    const struct fm_spots anywhere = {.bit = bit,
+                                      .count = half,
+                                      .stride = (size_t)known->bytes,
+                                      .warm = 4,
+                                      .stored = by_stores(lab, bit)};
+    double part = 0;
+    if (half * anywhere.stride < fm_lab_limit(lab) &&
+        !fm_count_spots(lab, &anywhere, TIMES, &part, err))
+        return false;
+    *ways = part < SOME ? (double)lines : 0;
     return true;
 }
 
@@ -173,14 +202,20 @@ static bool characterise(struct fm_lab *lab, unsigned bit, struct fm_error *err)
     shape.ways = (size_t)answer;
     shape.full = (double)shape.ways * (double)shape.line >= shape.bytes;
     fm_report_published(lab, bit, &shape, METHOD, SURE);
-    return bit >= FM_CACHE_LEVELS || report_allocation(lab, bit, &shape, err);
+    if (fm_event_is_of_code(bit))
+        return true;
+    return fm_amp_replacement(lab, bit, &shape, err) &&
+           (fm_event_is_tlb(bit) || by_stores(lab, bit) ||
+            report_allocation(lab, bit, &shape, err));
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
+    if (!fm_believe_counters(lab, err))
+        return false;
     for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
         lab->part = (double)bit / FM_EVENTS;
-        if (lab->machine->info.counters.events & 1u << bit && !characterise(lab, bit, err))
+        if (lab->believed & 1u << bit && !characterise(lab, bit, err))
             return false;
     }
     return true;

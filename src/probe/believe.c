@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "probe/believe.h"
+#include "probe/code_fetch.h"
 #include "probe/lab.h"
 #include "refstring/refstring.h"
 
@@ -23,6 +24,11 @@ static size_t apart_of(const struct fm_lab *lab)
     const size_t page = lab->machine->info.page_size;
     return (page > APART ? page : APART) + FM_LONGEST_LINE;
 }
+
+/* Why events are not believed, or only of stores; empty where one is. */
+struct believed {
+    char why[FM_EVENTS][96];
+};
 
 static bool build(struct fm_lab *lab, size_t count, enum fm_op op, struct fm_string *string,
                   struct fm_error *err)
@@ -59,7 +65,7 @@ static bool count_all(struct fm_lab *lab, size_t count, enum fm_op op, struct fm
 /* The events of these that count such references rightly. What is wrong with the others goes into
    their reasons. */
 static bool try_op(struct fm_lab *lab, enum fm_op op, unsigned events, unsigned *right,
-                   struct fm_believed *believed, struct fm_error *err)
+                   struct believed *believed, struct fm_error *err)
 {
     static const char *const names[] = {
         [FM_OP_LOAD] = "loads", [FM_OP_STORE] = "stores", [FM_OP_JUMP] = "jumps"};
@@ -86,18 +92,39 @@ static bool try_op(struct fm_lab *lab, enum fm_op op, unsigned events, unsigned 
     return true;
 }
 
-bool fm_believe_counters(struct fm_lab *lab, bool runs_code, struct fm_believed *believed,
-                         struct fm_error *err)
+/* What is wrong with an event is a reason for who reads the result. */
+static void report_doubts(struct fm_lab *lab, const struct believed *believed)
 {
+    const char *meter = lab->machine->info.counters.meter;
+    for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
+        char id[32];
+        if (!believed->why[bit][0])
+            continue;
+        snprintf(id, sizeof id, "event-%s", fm_event_structure(bit));
+        fm_result_warn(lab->result, id,
+                       lab->by_stores & 1u << bit
+                           ? "none is needed: stores are counted in the place of loads"
+                           : "none is needed: the event is left out",
+                       "%s, %s: %s", meter, fm_event_structure(bit), believed->why[bit]);
+    }
+}
+
+bool fm_believe_counters(struct fm_lab *lab, struct fm_error *err)
+{
+    static const char *const none[] = {NULL};
     const unsigned of_code = FM_COUNTS_CODE | FM_COUNTS_CODE_TLB;
     const unsigned events = lab->machine->info.counters.events;
+    struct believed believed = {.why = {""}};
     unsigned loads, stores, jumps = 0;
-    *believed = (struct fm_believed){.why = {""}};
-    if (!try_op(lab, FM_OP_LOAD, events & ~of_code, &loads, believed, err) ||
-        !try_op(lab, FM_OP_STORE, events & ~of_code & ~loads, &stores, believed, err) ||
-        (runs_code && !try_op(lab, FM_OP_JUMP, events & of_code, &jumps, believed, err)))
+    bool runs_code = false;
+    if (events & of_code && !fm_code_runs(lab, none, &runs_code, err))
+        return false;
+    if (!try_op(lab, FM_OP_LOAD, events & ~of_code, &loads, &believed, err) ||
+        !try_op(lab, FM_OP_STORE, events & ~of_code & ~loads, &stores, &believed, err) ||
+        (runs_code && !try_op(lab, FM_OP_JUMP, events & of_code, &jumps, &believed, err)))
         return false;
     lab->by_stores = stores;
     lab->believed = loads | stores | jumps;
+    report_doubts(lab, &believed);
     return true;
 }

@@ -294,7 +294,7 @@ static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, s
     if (each > NO_MISS)
         return true;
     /* Thin strings show it to within what they leave out; to the unit it takes all of them. */
-    const size_t step = thinness(lab, search, none);
+    const size_t step = thinness(lab, search, misses);
     const bool thin = search->thin;
     if (step > 1 && !halve(lab, search, &none, &misses, step, 0, 1, err))
         return false;
@@ -346,7 +346,7 @@ static bool bracket(struct fm_lab *lab, struct search *search, size_t *fits, siz
              !is_alike(lab, search, (size_t)(WELL_INSIDE * (double)*fits), &inside, err) ||
              (inside && !is_alike(lab, search, (size_t)(BEYOND * (double)*misses), &beyond, err))))
             return false;
-        if (!search->thin || (inside && beyond))
+        if (!search->thin || (*misses && inside && beyond))
             return true;
     }
 }

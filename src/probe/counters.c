@@ -106,19 +106,13 @@ static void report_tlb(struct fm_lab *lab, unsigned bit, const struct fm_counted
         give_reason(lab, bit, "entries", "", "what an entry maps was not found");
 }
 
-/* Lines or pages. */
-static bool is_cache(unsigned bit)
-{
-    return bit < FM_CACHE_LEVELS || bit == FM_CODE_EVENT;
-}
-
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     (void)err;
     for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
         const struct fm_counted *found = fm_lab_counted(lab, bit);
         if (found)
-            (is_cache(bit) ? report_cache : report_tlb)(lab, bit, found);
+            (fm_event_is_tlb(bit) ? report_tlb : report_cache)(lab, bit, found);
     }
     return true;
 }

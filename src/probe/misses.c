@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "probe/believe.h"
-#include "probe/code_fetch.h"
 #include "probe/counted.h"
 #include "probe/probe.h"
 
@@ -62,42 +61,18 @@ static bool count_row(struct fm_lab *lab, const struct row *row, struct fm_error
     return true;
 }
 
-/* What is wrong with an event is a reason for who reads the result. */
-static void report_doubts(struct fm_lab *lab, const struct fm_believed *believed)
-{
-    const char *meter = lab->machine->info.counters.meter;
-    for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
-        char id[32];
-        if (!believed->why[bit][0])
-            continue;
-        snprintf(id, sizeof id, "event-%s", fm_event_structure(bit));
-        fm_result_warn(lab->result, id,
-                       lab->by_stores & 1u << bit
-                           ? "none is needed: stores are counted in the place of loads"
-                           : "none is needed: the event is left out",
-                       "%s, %s: %s", meter, fm_event_structure(bit), believed->why[bit]);
-    }
-}
-
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
-    static const char *const none[] = {NULL};
     const double end = fmin(ends[lab->options->effort], (double)fm_lab_limit(lab)) / 2;
     const size_t page = lab->machine->info.page_size;
-    const unsigned of_code = FM_COUNTS_CODE | FM_COUNTS_CODE_TLB;
     const struct row rows[] = {
         {0, FM_CACHE_LEVELS, SHORTEST_LINE, LONGEST_LINE, end, false},
         {FM_CACHE_LEVELS, FM_TLB_LEVELS, page / PIECES, page * MOST_PAGES, end, false},
         {FM_CODE_EVENT, 1, SHORTEST_LINE, LONGEST_LINE, fmin(end, CODE_END), true},
         {FM_CODE_EVENT + 1, 1, page / PIECES, page * MOST_PAGES, fmin(end, CODE_END), true},
     };
-    struct fm_believed believed;
-    bool runs_code = false;
-    if ((lab->machine->info.counters.events & of_code &&
-         !fm_code_runs(lab, none, &runs_code, err)) ||
-        !fm_believe_counters(lab, runs_code, &believed, err))
+    if (!fm_believe_counters(lab, err))
         return false;
-    report_doubts(lab, &believed);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (!count_row(lab, &rows[i], err))
             return false;

@@ -116,7 +116,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     double from = SMALLEST;
     size_t inner_ways = 0;
-    for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
+    for (unsigned bit = 0; bit < FM_CODE_EVENT; bit++) {
         struct fm_published_shape shape = {0};
         if (bit == FM_CACHE_LEVELS) {
             from = SMALLEST;

@@ -20,11 +20,17 @@ static bool build(struct fm_string *string, const struct fm_spots *spots, struct
     const uint64_t lap = spots->count;
     if (spots->warm)
         add(string, (struct fm_phase){.references = spots->warm * lap});
-    else if (spots->bit < FM_CACHE_LEVELS)
+    else if (!fm_event_is_tlb(spots->bit))
         add(string, (struct fm_phase){.op = FM_OP_FLUSH, .references = lap});
     if (spots->written)
         add(string, (struct fm_phase){.op = FM_OP_STORE, .references = lap});
     add(string, (struct fm_phase){.references = lap, .metered = true});
+    if (fm_event_is_of_code(spots->bit))
+        fm_string_jump(string);
+    else if (spots->stored)
+        for (size_t i = 0; i < string->phase_count; i++)
+            if (string->phases[i].op == FM_OP_LOAD)
+                string->phases[i].op = FM_OP_STORE;
     return true;
 }
 
@@ -37,7 +43,7 @@ bool fm_count_spots(struct fm_lab *lab, const struct fm_spots *spots, unsigned t
         struct fm_sample sample;
         /* Fresh pages are in no TLB. */
         if ((i == 0 || !spots->warm) &&
-            !fm_lab_place(lab, spots->count * spots->stride + FM_WORD, err))
+            !fm_lab_place(lab, spots->count * spots->stride + FM_TURN, err))
             return false;
         if (!build(&string, spots, err))
             return false;
@@ -79,7 +85,7 @@ static struct fm_value or_none(double number)
 void fm_report_published(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *shape,
                          const char *method, double sure)
 {
-    const bool tlb = bit >= FM_CACHE_LEVELS;
+    const bool tlb = fm_event_is_tlb(bit);
     say(lab, bit, tlb ? "reach" : "capacity", "B", or_none(shape->bytes), method, sure);
     say(lab, bit, tlb ? "page_size" : "line", "B", or_none((double)shape->line), method, sure);
     if (tlb)

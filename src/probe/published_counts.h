@@ -15,6 +15,7 @@ struct fm_spots {
     size_t count, stride;
     unsigned warm; /* laps before; 0: flushed, so that each is read for the first time */
     bool written;  /* flushed and then written to before it is read */
+    bool stored;   /* written to instead of read all along: where only that is counted rightly */
 };
 
 /* Misses of each spot in one lap, the least of `times` tries; places an arena for it. */
@@ -27,6 +28,12 @@ struct fm_published_shape {
     size_t line, ways;
     bool full;
 };
+
+/* AMP's test of replacement (3.5), of a first level of data: which of as many elements of a set as
+   it has ways is gone after one more. Random where it is any of them; otherwise AMP does not tell.
+ */
+bool fm_amp_replacement(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *shape,
+                        struct fm_error *err);
 
 /* As findings, under the names of caches or of TLBs. */
 void fm_report_published(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *shape,

@@ -1,10 +1,12 @@
 #!/bin/sh
-# AMP's table 1 and papi_cacheSize's Itanium 2, data side, by --method and the simulator's counters:
-# line or page, capacity or entries, ways, each exactly. An empty cell is not in the paper.
+# AMP's table 1 and papi_cacheSize's Itanium 2, by --method and the simulator's counters: line or page,
+# capacity or entries, ways, each exactly. An empty cell is not in the paper. Where the paper had no
+# counter (N/C) there is no row; the R10000's one TLB serves code and data.
 #
 # One figure is not the paper's: the UltraSPARC's first level fills its lines of 32 bytes in two parts,
 # and to count read misses is to count parts of 16. The paper's authors had to count writes there,
-# the read misses being more than the reads.
+# the read misses being more than the reads; the cache described here allocates nothing on a write,
+# so that each write misses and counting them says nothing of lines.
 . "$(dirname "$0")/../cli/lib.sh"
 
 # has_value PROPERTY VALUE: nothing is asked where the table is silent.
@@ -17,7 +19,7 @@ has_value() {
 
 row_holds() {
     case $1 in
-    dtlb*) has_value "$1.page_size" "$2" && has_value "$1.entries" "$3" && has_value "$1.ways" "$4" ;;
+    *tlb*) has_value "$1.page_size" "$2" && has_value "$1.entries" "$3" && has_value "$1.ways" "$4" ;;
     *) has_value "$1.line" "$2" && has_value "$1.capacity" "$3" && has_value "$1.ways" "$4" ;;
     esac
 }
@@ -35,10 +37,22 @@ run survey --machine "$top/machines/intel-pentium-133.yaml" --meter sim --method
 ok "no write allocation on the Pentium" has_value l1d.write_allocate false
 run survey --machine "$top/machines/intel-pentium-ii-233.yaml" --meter sim --method amp --format json
 ok "write allocation on the Pentium II" has_value l1d.write_allocate true
+# amp_says FILE: all that the method found.
+amp_says() {
+    jq -S '[.findings[] | select(.method == "amp") | [.property, .value]]' "$1"
+}
+
+# The paper reached nine runs of ten.
+same_on_every_run() {
+    for seed in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        run survey --machine "$top/machines/$1.yaml" --meter sim --method amp --format json --seed "$seed"
+        [ "$(amp_says out)" = "$(amp_says first)" ] || return 1
+    done
+}
+
 cp out first
-run survey --machine "$top/machines/intel-pentium-ii-233.yaml" --meter sim --method amp --format json \
-    --seed 2
-ok "the same answer on every run" [ "$(jq -S '[.findings[] | select(.method == "amp") |
-    [.property, .value]]' out)" = "$(jq -S '[.findings[] | select(.method == "amp") |
-    [.property, .value]]' first)" ]
+ok "the same answer on twenty runs" same_on_every_run intel-pentium-ii-233
+run survey --machine "$top/machines/intel-pentium-ii-233.yaml" --meter sim --method amp --format json
+ok "LRU is one of several" json '[.findings[] | select(.property == "l1d.replacement") |
+    .status, (.candidates | index("lru") != null)] == ["undetermined", true]'
 done_testing
