@@ -251,10 +251,12 @@ static bool second(struct fm_lab *lab, struct fm_icache *icache, const struct fm
     if (step == icache->count)
         return true;
     const double miss_ns = icache->steps[step].cost - icache->steps[step].cost_before;
-    if (!look_at_line(lab, icache, step, err))
+    struct fm_code_line look;
+    if (!look_at_line(lab, icache, step, &look, err))
         return false;
-    if (icache->line != counted->line)
+    if (!look.from_lines || look.line != counted->line)
         return true;
+    icache->line = look.line;
     if (!fm_confirm_code_ways(lab, icache, (unsigned)ways, way_bytes, miss_ns, agrees, err))
         return false;
     if (!*agrees)
