@@ -200,8 +200,9 @@ bool fm_dense_string(struct fm_string *string, const struct fm_dense_plan *plan,
    timed, a lap of loads. The two must not overlap, and neither has phases yet. */
 void fm_string_after(struct fm_string *data, struct fm_string *code, unsigned laps);
 
-/* Leaves out of a string, which has no phases yet, what does not lie in the first bytes of a page: of
-   a cache whose sets are chosen by the address as it is, that much less is used, and used as much.
+/* Leaves out of a string, which has no phases yet, what does not lie in the first bytes of a page:
+   of a cache whose sets are chosen by the address as it is, that much less is used, and used as
+   much.
  */
 void fm_string_keep_first(struct fm_string *string, size_t bytes, size_t page);
 
