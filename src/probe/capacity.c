@@ -353,7 +353,7 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     const double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), onset(edge));
     const double high = fmin(edge->crossing.high, edge->bytes[edge->footprints - 1]);
     const double at = fmin(edge->crossing.at, onset(edge));
-    if (high > TOO_WIDE * low) {
+    if (lab->known.scattered && high > TOO_WIDE * low) {
         fm_undetermined(finding, moves_too_far);
         return true;
     }

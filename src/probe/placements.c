@@ -26,7 +26,7 @@ static const struct spend {
 #define NEARLY_ALL 0.85
 /* Pages of which luck is large, and placements that show it. */
 #define FEW_PAGES  128
-#define PLACEMENTS 8
+#define PLACEMENTS 6
 /* Pages drawn that show the shape of a rise. */
 #define ENOUGH_PAGES 12000
 /* How far luck may still have moved the beginning of a rise when the others are looked at. */
@@ -41,6 +41,7 @@ static const struct spend {
 struct rises {
     size_t index[FM_WALK_POINTS]; /* from large to small */
     bool thin[FM_WALK_POINTS];    /* every fourth unit says the same as all */
+    double last[FM_WALK_POINTS];  /* readings, while placements are compared */
     size_t count;
     double smallest; /* footprint that placements make a difference to; 0: none */
     double spent;    /* references */
@@ -82,33 +83,32 @@ static void find_rises(const struct fm_walk *walk, struct rises *rises, double m
     }
 }
 
-/* A pass over the points up to a footprint on a fresh placement, from large to small, and whether
-   it finds what was found before. A cache that evicts what came first keeps the order in which
-   lines came. On the way up new lines came between old ones, and it then hits where on fresh pages
-   it would miss; on the way down lines only leave. So what was read on the way up is forgotten. */
-static bool compare_placement(struct fm_lab *lab, struct rises *rises, unsigned number, double most,
-                              struct fm_error *err)
+/* A pass over the points on a fresh placement, from large to small, and whether it finds what the
+   last pass did. A cache that evicts what came first keeps the order in which lines came. On the
+   way up new lines came between old ones, and it then hits where on fresh pages it would miss; on
+   the way down lines only leave. So what was read on the way up is forgotten, and passes are
+   compared that began at the same footprint. */
+static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t from, bool compare,
+                              bool drop, struct fm_error *err)
 {
-    struct fm_walk_sampling how = {.fresh = true};
+    struct fm_walk_sampling how = {.fresh = true, .drop = drop};
     bool differed = false;
-    for (size_t i = 0; i < rises->count; i++) {
+    for (size_t i = from; i < rises->count; i++) {
         struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
-        const double before = fm_walk_mean(point);
         double ns;
-        if ((double)point->bytes > most)
-            continue;
         if (how.fresh && !fm_lab_place(lab, point->bytes, err))
             return false;
-        if (number == 0)
+        if (!compare && !drop)
             fm_walk_forget(point);
         if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, rises->index[i], &how, &ns, err))
             return false;
         how.fresh = false;
         /* Twice in a row: once is noise. */
-        const bool differs = number > 0 && differ(before, ns, DIFFERENT);
+        const bool differs = compare && differ(rises->last[i], ns, DIFFERENT);
         if (differs && differed)
             rises->smallest = (double)point->bytes;
         differed = differs;
+        rises->last[i] = ns;
     }
     return true;
 }
@@ -117,8 +117,14 @@ static bool compare_placement(struct fm_lab *lab, struct rises *rises, unsigned 
 static bool compare_placements(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
     const double few = FEW_PAGES * (double)lab->machine->info.page_size;
+    size_t small = 0;
+    if (!compare_placement(lab, rises, 0, false, false, err) ||
+        !compare_placement(lab, rises, 0, true, false, err))
+        return false;
+    while (small < rises->count && (double)lab->walk.points[rises->index[small]].bytes > few)
+        small++;
     for (unsigned i = 0; i < PLACEMENTS && rises->smallest == 0; i++)
-        if (!compare_placement(lab, rises, i, i < 2 ? INFINITY : few, err))
+        if (!compare_placement(lab, rises, small, i > 0, true, err))
             return false;
     return true;
 }

@@ -82,10 +82,11 @@ static bool bracket(const struct count *count, const struct draw *draw, double w
 /* On scattered pages a few placements say little, and halving by them goes astray: around where
    they lead, ratios are averaged over many and a straight line is put through them. Where they
    rise steeply no line describes them, and it is looked closer. */
-#define AROUND  5
-#define FARTHER 0.12
-#define STEEP   (4 * MISSES)
-#define CLOSE   0.004
+#define AROUND     5
+#define FARTHER    0.12
+#define STEEP      (4 * MISSES)
+#define CLOSE      0.004
+#define MOST_LOOKS 8
 
 static double on_line(const double x[AROUND], const double y[AROUND])
 {
@@ -106,8 +107,8 @@ static double on_line(const double x[AROUND], const double y[AROUND])
 static bool average(const struct count *count, const struct draw *draw, double *bytes,
                     struct fm_error *err)
 {
-    double x[AROUND], y[AROUND];
-    for (double farther = FARTHER; farther >= CLOSE;) {
+    double x[AROUND], y[AROUND], farther = FARTHER;
+    for (int looks = 0; looks < MOST_LOOKS && farther >= CLOSE; looks++) {
         for (int i = 0; i < AROUND; i++) {
             const double unit = (double)count->unit;
             const double part = 1 + farther * (2.0 * i / (AROUND - 1) - 1);
@@ -116,8 +117,11 @@ static bool average(const struct count *count, const struct draw *draw, double *
                 return false;
         }
         *bytes = on_line(x, y);
-        if (y[AROUND - 1] - y[0] < STEEP)
+        const bool steep = y[AROUND - 1] - y[0] >= STEEP;
+        if (!steep && *bytes > x[0] && *bytes < x[AROUND - 1])
             break;
+        if (!steep)
+            continue; /* around where it seems to be */
         int above = 1;
         while (above + 1 < AROUND && y[above] <= MISSES)
             above++;
@@ -127,10 +131,11 @@ static bool average(const struct count *count, const struct draw *draw, double *
     return true;
 }
 
-/* LRU and FIFO serve every lap after the first alike; others take some laps to settle. */
-static unsigned laps_to_settle(const struct fm_description *machine)
+/* LRU and FIFO serve every lap after the first alike; others take some laps to settle, unless the
+   cache is as small as a first level. */
+static unsigned laps_to_settle(const struct fm_description *machine, unsigned level)
 {
-    for (size_t i = 0; i < machine->cache_count; i++)
+    for (size_t i = 1; i <= level; i++)
         if (machine->caches[i].replacement != FM_REPLACE_LRU &&
             machine->caches[i].replacement != FM_REPLACE_FIFO)
             return 12;
@@ -174,7 +179,7 @@ bool fm_true_capacity(const struct fm_description *description, unsigned level, 
     quiet.noise = (struct fm_noise_description){.pollution = description->noise.pollution};
     const struct fm_cache_description *cache = &description->caches[level];
     struct count count = {fm_simulated_open(&quiet, 99, err), level, cache->line,
-                          laps_to_settle(description)};
+                          laps_to_settle(description, level)};
     if (!count.machine)
         return false;
     fm_simulated_count(count.machine, true);
