@@ -263,6 +263,18 @@ static bool watch(void *data, const char *what, double fraction, double seconds_
     return watcher->stop_at && watcher->calls >= watcher->stop_at;
 }
 
+/* Counts that were scaled to the whole time are estimates. */
+static void warn_of_turns(const struct fathom_machine *machine, struct fm_result *result)
+{
+    const bool perf = machine->tally && strcmp(machine->tally->info.meter, "perf") == 0;
+    if (perf && fm_perf_was_scaled(machine->tally))
+        fm_result_warn(
+            result, "multiplexed",
+            "end other programs that count, or ask for fewer structures with --only",
+            "perf: there were more events than counters, so that they took turns; counts "
+            "are scaled to the whole time");
+}
+
 static bool run(struct fathom_machine *machine, const struct fathom_options *options,
                 struct watcher *watcher, struct fm_result *result, struct fm_error *err)
 {
@@ -270,7 +282,10 @@ static bool run(struct fathom_machine *machine, const struct fathom_options *opt
     watcher->asked = &options->survey;
     survey.progress = watch;
     survey.progress_data = watcher;
-    return fm_survey(machine->machine, &machine->claims, &survey, result, err);
+    if (!fm_survey(machine->machine, &machine->claims, &survey, result, err))
+        return false;
+    warn_of_turns(machine, result);
+    return true;
 }
 
 /* A recording holds one survey: the next one takes the place of the last. */
