@@ -5,93 +5,64 @@
 #include <string.h>
 
 #include "core/rng.h"
-#include "refstring/refstring.h"
 
-/* Misses of a lap that are some: one page too many makes itself and at least one other miss. */
+/* Misses of a lap that are some: one item too many makes itself and at least one other miss. */
 #define SOME 1.0
-/* What a reading can be off by, as a part of all that a lap takes. */
-#define READING 0.01
-/* … and by what the walk found. */
-#define ROUGH_READING 0.04
-/* Laps before: a cache that evicts by lot takes a few to forget what was there. */
-#define LAPS 2
-/* Part of what one word too many typically misses, once that has been seen. */
-#define TYPICAL 0.35
+/* Times what a reading is off that what was found before can be, which must serve at first. */
+#define ROUGH 4
+/* Part of what one item too many typically misses, once that has been seen. */
+#define TYPICAL 0.5
+/* Readings of what is held that are averaged, about. */
+#define AVERAGED 4
 /* So many times what is some needs no second look. */
 #define CLEARLY 2
-/* Spread words lie in different units of their pages. */
-#define UNIT 64
+/* Part of what one item too many misses that is as near to that as to nothing, and looks then. */
+#define DOUBT 0.25
+#define LOOKS 4
 /* No set has more ways. */
 #define MOST_MEMBERS 64
-/* Of the held, in one removal: the rest must still be too many for the levels inside. */
-#define REMOVED 8
+/* Parts of the held that are left out at first: the rest must still be too many for the levels
+   inside. */
+#define PARTS 8
+/* Items refused in a row, in numbers of classes, after which no class has room: one that had would
+   have been met but once in a thousand times. */
+#define REFUSED 7
+/* Items refused that turn out to crowd no class before it is given up. */
+#define ACCIDENTS 3
+/* Items refused at once, at the most: more of them would share sets among each other. */
+#define AT_ONCE 4
+/* Part of a class with one item too many that misses where all do. */
+#define ALL 0.85
 
-bool fm_crowd_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_error *err)
+bool fm_crowd_open(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t first, uint32_t step,
+                   struct fm_error *err)
 {
     struct fm_rng rng;
-    const size_t bytes = crowd->pages * sizeof *crowd->pool;
+    const size_t bytes = crowd->items * sizeof *crowd->pool;
     crowd->pool = malloc(bytes);
     crowd->held = malloc(bytes);
+    crowd->suspects = malloc(bytes);
     crowd->trial = malloc(2 * bytes);
-    crowd->spread = malloc(2 * bytes);
-    if (!crowd->pool || !crowd->held || !crowd->trial || !crowd->spread)
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of pages");
-    for (size_t i = 0; i < crowd->pages; i++)
-        crowd->pool[i] = (uint32_t)((i * crowd->page + crowd->offset) / FM_WORD);
+    if (!crowd->pool || !crowd->held || !crowd->suspects || !crowd->trial)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of items");
+    for (size_t i = 0; i < crowd->items; i++)
+        crowd->pool[i] = first + (uint32_t)i * step;
     fm_rng_seed(&rng, fm_lab_seed(lab));
-    fm_rng_shuffle(&rng, crowd->pool, crowd->pages);
+    fm_rng_shuffle(&rng, crowd->pool, crowd->items);
     crowd->batch = crowd->shallow + 2;
-    return fm_lab_place(lab, crowd->pages * crowd->page, err);
+    return true;
 }
 
 void fm_crowd_close(struct fm_crowd *crowd)
 {
     free(crowd->pool);
     free(crowd->held);
+    free(crowd->suspects);
     free(crowd->trial);
-    free(crowd->spread);
 }
 
-static bool time_words(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *words,
-                       size_t count, uint64_t seed, double *ns, struct fm_error *err)
-{
-    const struct fm_care care = {.repeats = 3, .laps = LAPS, .references = count};
-    const struct fm_listed_plan plan = {.words = words,
-                                        .count = count,
-                                        .flushed = crowd->pool,
-                                        .flushed_count = crowd->next,
-                                        .seed = seed};
-    struct fm_string string;
-    crowd->spent += (double)(count * (LAPS + 3));
-    return fm_listed_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
-}
-
-/* What a reference to the first `count` words of the trial takes beyond one to as many words in the
-   same pages that share no set: translation takes the same in both. */
-static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
-                       struct fm_error *err)
-{
-    const uint32_t words = (uint32_t)(crowd->page / FM_WORD);
-    const uint32_t units = (uint32_t)(crowd->page / UNIT);
-    const uint64_t seed = fm_lab_seed(lab);
-    double apart;
-    if (!time_words(lab, crowd, crowd->trial, count, seed, ns, err))
-        return false;
-    crowd->whole_ns = *ns;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t page = crowd->trial[i] / words;
-        const double place = page * 0.6180339887498949;
-        crowd->spread[i] =
-            page * words + (uint32_t)((place - floor(place)) * units) * (uint32_t)(UNIT / FM_WORD);
-    }
-    if (!time_words(lab, crowd, crowd->spread, count, seed, &apart, err))
-        return false;
-    *ns -= apart;
-    return true;
-}
-
-/* What a reference takes when nothing misses: as before, with a few words less. Where the levels
-   inside still hold a part of that, it says nothing, and what the walk found must serve. */
+/* What a reference takes when nothing misses: as before, with a few items less. Where the levels
+   inside still hold a part of that, it says nothing, and what was found before must serve. */
 static double without_misses(const struct fm_crowd *crowd)
 {
     return crowd->count > crowd->shallow ? crowd->base_ns : fmax(crowd->base_ns, crowd->hit_ns);
@@ -104,62 +75,47 @@ static double misses_of(const struct fm_crowd *crowd, double ns, size_t count)
 
 bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses)
 {
-    const double part = crowd->counted                  ? 0
-                        : crowd->count > crowd->shallow ? READING
-                                                        : ROUGH_READING;
+    const double rough = crowd->count > crowd->shallow ? 1 : ROUGH;
+    const double part = crowd->tell ? 0 : crowd->reading * rough;
     const double error = part * crowd->whole_ns * (double)crowd->count / crowd->penalty_ns;
     return misses > fmax(fmax(SOME, error), TYPICAL * crowd->typical);
 }
 
-/* By the level's own event: it is not asked what translation takes, nor twice. */
-static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *misses,
-                        struct fm_error *err)
+/* Whether that many are neither none nor what one item too many misses; before that is known:
+   whether they are some, but not clearly. */
+static bool is_doubtful(const struct fm_crowd *crowd, double misses)
 {
-    const struct fm_listed_plan plan = {.words = crowd->trial,
-                                        .count = count,
-                                        .flushed = crowd->pool,
-                                        .flushed_count = crowd->next,
-                                        .seed = fm_lab_seed(lab)};
-    struct fm_string string;
-    struct fm_sample sample;
-    if (!fm_listed_string(&string, &plan, err))
-        return false;
-    crowd->spent += (double)(count * (LAPS + 1));
-    fm_string_prime(&string, LAPS);
-    fm_string_time(&string, count);
-    const bool good = fm_lab_go_on(lab, 0, err) &&
-                      lab->machine->ops->count(lab->machine, &string, 1, &sample, err);
-    fm_string_free(&string);
-    *misses = good ? (double)fm_event_count(&sample.counts, crowd->bit) : 0;
-    return good;
+    if (crowd->typical > 0)
+        return misses > DOUBT * crowd->typical && misses < (1 - DOUBT) * crowd->typical;
+    return fm_crowd_is_some(crowd, misses) && !fm_crowd_is_some(crowd, misses / CLEARLY);
 }
 
-/* Where they seem to miss, once more: noise only adds. */
+/* Looks again, and averages, as long as it is doubtful. */
 static bool count_misses(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
                          double *misses, struct fm_error *err)
 {
-    double again;
+    double sum = 0;
     *ns = 0;
-    if (crowd->counted)
-        return count_trial(lab, crowd, count, misses, err);
-    if (!time_trial(lab, crowd, count, ns, err))
-        return false;
-    *misses = misses_of(crowd, *ns, count);
-    if (!fm_crowd_is_some(crowd, *misses) || fm_crowd_is_some(crowd, *misses / CLEARLY))
-        return true;
-    if (!time_trial(lab, crowd, count, &again, err))
-        return false;
-    *ns = fmin(*ns, again);
-    *misses = misses_of(crowd, *ns, count);
+    if (crowd->tell)
+        return crowd->tell(lab, crowd, count, misses, err);
+    for (int looks = 1; looks <= LOOKS; looks++) {
+        if (!crowd->time(lab, crowd, count, ns, err))
+            return false;
+        sum += *ns;
+        *ns = sum / looks;
+        *misses = misses_of(crowd, *ns, count);
+        if (!is_doubtful(crowd, *misses))
+            break;
+    }
     return true;
 }
 
-bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *words,
+bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *items,
                      size_t count, double *misses, struct fm_error *err)
 {
     double ns;
     memcpy(crowd->trial, crowd->held, crowd->count * sizeof *crowd->held);
-    memcpy(crowd->trial + crowd->count, words, count * sizeof *words);
+    memcpy(crowd->trial + crowd->count, items, count * sizeof *items);
     return count_misses(lab, crowd, crowd->count + count, &ns, misses, err);
 }
 
@@ -177,35 +133,51 @@ static bool take_in(struct fm_lab *lab, struct fm_crowd *crowd, size_t from, siz
     if (!*taken)
         return true;
     memcpy(crowd->held, crowd->trial, all * sizeof *crowd->held);
+    /* An average: were it the last reading alone, it would creep up by what is just not some. */
+    const bool deep = crowd->count > crowd->shallow;
+    crowd->base_ns += (ns - crowd->base_ns) / (deep ? AVERAGED : 1);
     crowd->count = all;
-    crowd->base_ns = ns;
     return true;
 }
 
-bool fm_crowd_fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, bool *found,
-                   struct fm_error *err)
+/* Whether all of a few items would be refused one by one: each makes its own class miss. Where
+   noise says so wrongly, items are passed over that would fit, and there are more. */
+static bool all_refused(const struct fm_crowd *crowd, size_t count, double misses)
+{
+    return count == 1 ||
+           (crowd->all_miss && count <= AT_ONCE && misses > ((double)count - 0.5) * crowd->typical);
+}
+
+/* Takes items in until some are refused, or the pool or what may be spent is used up. */
+static bool fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, bool *found,
+                 struct fm_error *err)
 {
     *found = false;
-    while (crowd->next < crowd->pages && crowd->count < crowd->most &&
+    while (crowd->next < crowd->items && crowd->count < crowd->most &&
            crowd->spent < crowd->spend) {
         bool taken;
         double misses;
         const size_t from = crowd->next;
         size_t batch = crowd->batch;
-        if (batch > crowd->pages - from)
-            batch = crowd->pages - from;
+        if (batch > crowd->items - from)
+            batch = crowd->items - from;
         crowd->next += batch;
-        if (!fm_lab_go_on(lab, (double)from / (double)crowd->pages, err) ||
+        if (!fm_lab_go_on(lab, (double)from / (double)crowd->items, err) ||
             !take_in(lab, crowd, from, batch, &misses, &taken, err))
             return false;
         if (taken) {
             crowd->batch *= 2;
             continue;
         }
-        if (batch == 1) {
-            crowd->refused_misses = misses;
+        if (all_refused(crowd, batch, misses)) {
+            /* Every single one tells more surely what one too many misses. */
+            if (batch == 1 && crowd->typical > 0)
+                crowd->typical += (misses - crowd->typical) / ++crowd->singles;
+            crowd->refused_count = batch;
             *refused = crowd->pool[from];
             *found = true;
+            if (crowd->all_miss && batch < AT_ONCE)
+                crowd->batch = 2 * batch;
             return true;
         }
         crowd->next = from;
@@ -214,58 +186,161 @@ bool fm_crowd_fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused
     return true;
 }
 
-/* Whether a word that was refused is still too many without some of the held: compared with these
-   alone, of which the levels inside may hold more. */
-static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused,
+/* Items of which some share the set of one that was refused: suspects first, and behind them others
+   that only keep the levels inside busy. */
+struct line_up {
+    uint32_t refused;
+    double misses; /* with it beside all that are held */
+    size_t suspects, others;
+};
+
+/* Whether the one that was refused is still too many without a run of the suspects: compared with
+   the rest alone, of which the levels inside may hold more. */
+static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, const struct line_up *up,
                            size_t from, size_t count, bool *yes, struct fm_error *err)
 {
-    const double base_ns = crowd->base_ns;
-    const size_t rest = crowd->count - count;
+    const size_t rest = up->suspects + up->others - count;
+    /* What the rest takes is timed: it makes no difference how much of it the levels inside hold.
+     */
+    struct fm_crowd without = *crowd;
+    without.count = rest;
+    without.shallow = 0;
+    without.typical = up->misses;
     double ns, misses;
-    memcpy(crowd->trial, crowd->held, from * sizeof *crowd->held);
-    memcpy(crowd->trial + from, crowd->held + from + count, (rest - from) * sizeof *crowd->held);
-    crowd->trial[rest] = refused;
-    bool good = (crowd->counted || time_trial(lab, crowd, rest, &crowd->base_ns, err)) &&
-                count_misses(lab, crowd, rest + 1, &ns, &misses, err);
-    *yes = good && fm_crowd_is_some(crowd, misses);
-    crowd->base_ns = base_ns;
+    memcpy(crowd->trial, crowd->suspects, from * sizeof *crowd->suspects);
+    memcpy(crowd->trial + from, crowd->suspects + from + count,
+           (rest - from) * sizeof *crowd->suspects);
+    crowd->trial[rest] = up->refused;
+    *yes = false;
+    if (rest == 0)
+        return true;
+    const bool good = (crowd->tell || crowd->time(lab, &without, rest, &without.base_ns, err)) &&
+                      count_misses(lab, &without, rest + 1, &ns, &misses, err);
+    *yes = good && fm_crowd_is_some(&without, misses);
+    crowd->spent = without.spent;
     return good;
 }
 
-/* Members among a run of the held: without one of them nothing misses. */
-static bool count_members(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused, size_t from,
-                          size_t count, size_t *members, struct fm_error *err)
+/* Clears a run of the suspects; it stays among the others where these would be too few. */
+static void clear(struct fm_crowd *crowd, struct line_up *up, size_t from, size_t count)
 {
-    bool misses;
-    /* Where lines share sets in no classes, every removal helps, and there is no end to them. */
-    if (*members >= MOST_MEMBERS || crowd->spent > crowd->spend)
-        return true;
-    if (!misses_without(lab, crowd, refused, from, count, &misses, err))
-        return false;
-    if (misses)
-        return true;
-    if (count == 1) {
-        ++*members;
-        return true;
+    uint32_t *cleared = crowd->trial;
+    const size_t behind = up->suspects + up->others - from - count;
+    memcpy(cleared, crowd->suspects + from, count * sizeof *cleared);
+    memmove(crowd->suspects + from, crowd->suspects + from + count,
+            behind * sizeof *crowd->suspects);
+    up->suspects -= count;
+    if (up->suspects + up->others < crowd->kept) {
+        memcpy(crowd->suspects + up->suspects + up->others, cleared, count * sizeof *cleared);
+        up->others += count;
     }
-    return count_members(lab, crowd, refused, from, count / 2, members, err) &&
-           count_members(lab, crowd, refused, from + count / 2, count - count / 2, members, err);
 }
 
-bool fm_crowd_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused, size_t *members,
-                    struct fm_error *err)
+/* How many of those that are held share the set of an item that was refused: without any one of
+   them nothing misses. Runs that do not matter are cleared, and what is left is looked at in ever
+   shorter ones. 0: that does not show. */
+static bool count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused,
+                        size_t *members, struct fm_error *err)
 {
+    struct line_up up = {.refused = refused, .suspects = crowd->count};
+    double misses = 0;
     *members = 0;
-    const size_t run = crowd->count / REMOVED + 1;
-    for (size_t from = 0; from < crowd->count; from += run) {
-        const size_t count = run < crowd->count - from ? run : crowd->count - from;
-        if (!fm_lab_go_on(lab, 0, err) ||
-            !count_members(lab, crowd, refused, from, count, members, err))
+    for (int i = 0; i < LOOKS; i++) {
+        double look;
+        if (!fm_crowd_misses(lab, crowd, &refused, 1, &look, err))
             return false;
+        misses += look / LOOKS;
     }
-    if (*members >= MOST_MEMBERS || crowd->spent > crowd->spend)
-        *members = 0;
-    if (*members && crowd->typical <= 0)
-        crowd->typical = crowd->refused_misses;
+    if (!fm_crowd_is_some(crowd, misses))
+        return true;
+    up.misses = misses;
+    memcpy(crowd->suspects, crowd->held, crowd->count * sizeof *crowd->held);
+    /* Singly once more: a member may only seem to be one. */
+    bool again = true;
+    for (size_t run = crowd->count / PARTS + 1; run > 0 && crowd->spent < crowd->spend;) {
+        for (size_t from = 0; from < up.suspects;) {
+            const size_t count = run < up.suspects - from ? run : up.suspects - from;
+            bool still;
+            if (!fm_lab_go_on(lab, 0, err) ||
+                !misses_without(lab, crowd, &up, from, count, &still, err))
+                return false;
+            if (still)
+                clear(crowd, &up, from, count);
+            else
+                from += count;
+            /* Where items share sets in no classes, every one matters. */
+            if (from / run > MOST_MEMBERS)
+                return true;
+        }
+        if (run == 1 && again)
+            again = false;
+        else
+            run /= 2;
+    }
+    if (crowd->spent < crowd->spend)
+        *members = up.suspects;
+    if (*members && crowd->typical <= 0) {
+        crowd->typical = misses;
+        crowd->singles = 1;
+        crowd->all_miss = misses > ALL * (double)(*members + 1);
+    }
     return true;
+}
+
+/* What all of the last classes but one have: noise may spoil a count. */
+static size_t most_agree(const struct fm_crowded *shown)
+{
+    for (size_t i = 1; i < shown->classes; i++) {
+        size_t alike = 0;
+        for (size_t j = 1; j < shown->classes; j++)
+            alike += shown->members[j] == shown->members[i];
+        if (alike + 2 >= shown->classes && alike > 1)
+            return shown->members[i];
+    }
+    return 0;
+}
+
+bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
+                  struct fm_error *err)
+{
+    uint32_t refused;
+    size_t in_a_row = 0, before = 0, accidents = 0;
+    bool found = true;
+    *shown = (struct fm_crowded){0};
+    while (found && shown->classes < FM_CROWD_CLASSES) {
+        if (!fill(lab, crowd, &refused, &found, err))
+            return false;
+        if (!found)
+            break;
+        in_a_row = crowd->refused_count + (crowd->count > before ? 0 : in_a_row);
+        before = crowd->count;
+        const size_t ways = shown->classes ? shown->members[0] : 0;
+        shown->full = ways && in_a_row >= REFUSED * (crowd->count / ways + 1);
+        if (shown->classes > 0 && !shown->full)
+            continue;
+        size_t *members = &shown->members[shown->classes];
+        if (!count_class(lab, crowd, refused, members, err))
+            return false;
+        /* One that was refused by accident has no class; there are more. */
+        if (*members == 0 && ++accidents > ACCIDENTS)
+            break;
+        shown->classes += *members > 0;
+    }
+    shown->held = crowd->count;
+    shown->ways = most_agree(shown);
+    shown->misses = crowd->typical / ((double)shown->ways + 1);
+    return true;
+}
+
+const char *fm_crowd_doubt(const struct fm_crowded *shown)
+{
+    if (shown->classes == 0)
+        return "no pages collide by themselves: the index may be hashed";
+    if (!shown->full || shown->classes < FM_CROWD_CLASSES)
+        return "to fill it took more references than may be spent; try --thorough";
+    if (shown->ways == 0)
+        return "groups of pages that collide differ in size: the index may be hashed";
+    if (shown->held % shown->ways)
+        return "it was filled by no whole number of groups";
+    return NULL;
 }

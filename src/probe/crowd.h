@@ -1,55 +1,80 @@
-/* Lines that a cache holds all at once, and what one more does to them.
+/* What a cache or a TLB holds all at once, and what one more does to it.
  *
- * One line of each page, always at the same place in it. Where a set is chosen by the address,
- * pages fall into classes whose lines share a set, and a class of more members than the set has
- * ways misses. Pages are taken in, in a random order, as long as nothing misses; when none is left
- * that could be, every class has as many members as there are ways, wherever the pages lie in
- * memory. */
+ * Items are lines, one of each page and always at the same place in it, or pages. Where a set is
+ * chosen by the address they fall into classes that share a set, and a class of more members than
+ * the set has ways misses. Items are taken in, in a random order, as long as nothing misses; when
+ * none is left that could be, every class has as many members as there are ways, wherever the items
+ * lie and whatever chooses the sets. */
 #ifndef FM_PROBE_CROWD_H
 #define FM_PROBE_CROWD_H
 
 #include "probe/lab.h"
 
+/* Classes whose members are counted: the first while others still have room, for a guess, the rest
+   when none has. */
+#define FM_CROWD_CLASSES 5
+
 struct fm_crowd {
-    size_t page, pages; /* of the arena */
-    size_t offset;      /* of the line in a page, in bytes */
-    uint32_t *pool;     /* a word of every page, in random order */
-    size_t next;        /* of the pool, to be tried */
-    size_t batch;       /* how many at once */
-    uint32_t *held;     /* the words that are held … */
+    /* To be set before. Times the first `count` items of the trial: what a reference takes beyond
+       one that misses nothing, and in whole_ns all that it takes. Adds to what was spent. */
+    bool (*time)(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
+                 struct fm_error *err);
+    /* Counts misses of the same by the level's own event instead; NULL: there is none. */
+    bool (*tell)(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *misses,
+                 struct fm_error *err);
+    void *data;          /* of these functions */
+    size_t items;        /* to choose from */
+    size_t most;         /* to be held, at the most */
+    size_t shallow;      /* so few items the levels inside may hold */
+    size_t kept;         /* so many are needed for them to hold none */
+    double hit_ns;       /* a hit in this level, as it is timed */
+    double penalty_ns;   /* of a miss */
+    double reading;      /* what a reading can be off by, as a part of all that a reference takes */
+    double spent, spend; /* references, and how many may be */
+
+    uint32_t *pool; /* all items, in random order */
+    size_t next;    /* of the pool, to be tried */
+    size_t batch;   /* how many at once */
+    uint32_t *held; /* the items that are held … */
     size_t count;
-    uint32_t *spread;      /* the same pages at places that share no set */
-    uint32_t *trial;       /* room for a trial of these and some more */
-    size_t most;           /* … and how many at the most */
-    double hit_ns;         /* a hit in this level beyond one in the first */
-    double penalty_ns;     /* of a miss */
-    double base_ns;        /* of what is held: a reference, beyond a hit in the first level */
-    double whole_ns;       /* a reference in the last trial, translation included */
-    double refused_misses; /* of a lap with the word that was refused last */
-    double typical;        /* the same, of one whose class was found; 0: none yet */
-    size_t shallow;        /* so few words the levels inside may hold */
-    double spent, spend;   /* references, and how many may be */
-    bool counted;          /* by an event, not by the clock … */
-    unsigned bit;          /* … which is this */
+    uint32_t *suspects;   /* … and those of them that may share a set with one that was refused */
+    uint32_t *trial;      /* room for a trial of these and some more */
+    double base_ns;       /* of what is held: a reference, beyond a hit in the first level */
+    double whole_ns;      /* a reference in the last trial, everything included */
+    size_t refused_count; /* items refused at once, the last time */
+    double typical;       /* misses of one too many; 0: not known yet */
+    unsigned singles;     /* items that told that */
+    bool all_miss;        /* one too many makes its whole class miss, as LRU does */
 };
 
-bool fm_crowd_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_error *err);
+/* What crowding a level shows. */
+struct fm_crowded {
+    size_t members[FM_CROWD_CLASSES]; /* of the classes counted */
+    size_t classes;
+    size_t ways;   /* members of most of the last ones; 0: they do not agree */
+    bool full;     /* nothing more fits */
+    double misses; /* of a lap with one item too many, over those of its class */
+    size_t held;   /* items */
+};
+
+/* Items `first`, `first + step` …; their memory must be placed by whoever times them. */
+bool fm_crowd_open(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t first, uint32_t step,
+                   struct fm_error *err);
 void fm_crowd_close(struct fm_crowd *crowd);
 
-/* How many references of a lap miss when these words are visited beside those that are held. */
-bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *words,
+/* Fills the level, and counts the members of the first class that is full and of some of the last.
+ */
+bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
+                  struct fm_error *err);
+
+/* Why that decides nothing about ways and what is held; NULL: it does. */
+const char *fm_crowd_doubt(const struct fm_crowded *shown);
+
+/* How many references of a lap miss when these items are visited beside those that are held. */
+bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *items,
                      size_t count, double *misses, struct fm_error *err);
 
 /* Whether that many are some, and no error of the clock; an event has none. */
 bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses);
-
-/* Takes pages in until one is refused, or the pool or what may be spent is used up. */
-bool fm_crowd_fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, bool *found,
-                   struct fm_error *err);
-
-/* How many of those that are held share the set of a word that was refused; 0: that does not show.
- */
-bool fm_crowd_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused, size_t *members,
-                    struct fm_error *err);
 
 #endif

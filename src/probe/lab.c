@@ -18,7 +18,7 @@
 /* … and this close where they are of different parts of an order. */
 #define CONFIRMED_PARTS 0.1
 #define MOST_BATCHES    4
-#define MOST_READINGS   32
+#define MOST_READINGS   64
 
 bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
 {

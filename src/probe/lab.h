@@ -49,6 +49,7 @@ struct fm_known {
     double walk_ns, walk_low, walk_high;
     double walk_pages;
     bool pages_grow; /* while they are used */
+    bool tlb_hashed; /* no stride keeps to a set of the first data TLB */
 };
 
 /* A level whose next is not slower than this many times must show more than a plateau to be

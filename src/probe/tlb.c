@@ -12,6 +12,8 @@
 
 /* What two good surveys of one machine differ by. */
 #define LEAST_WIDTH 0.03
+/* Part of a cost by which readings of it may differ for it to be told. */
+#define UNSTEADY 0.3
 
 static struct fm_finding *tlb_finding(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,
                                       const char *attribute, const char *unit)
@@ -82,6 +84,18 @@ static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t i
     const struct fm_known_tlb *tlb = &tlbs->known[index];
     const double cost = tlb->step.cost, low = tlb->cost_low * (1 - LEAST_WIDTH),
                  high = tlb->cost_high * (1 + LEAST_WIDTH);
+    /* Some of the pages hit, more or fewer from place to place; or a level behind may have begun to
+       miss before all pages missed this one, which a group that misses by itself would tell. */
+    const bool unsteady = tlb->cost_high - tlb->cost_low > UNSTEADY * cost;
+    if (unsteady || (tlb->soft && (!tlb->ways || tlb->spares))) {
+        const char *reason = unsteady ? "it differs too much from one place to another: not all "
+                                        "pages miss where most do"
+                                      : "misses set in so slowly that they may be those of two "
+                                        "levels";
+        report_open(lab, tlbs, index, "miss_cost", "ns", reason);
+        report_open(lab, tlbs, index, "miss_cost_cycles", "cycles", reason);
+        return;
+    }
     struct fm_finding *ns = tlb_finding(lab, tlbs, index, "miss_cost", "ns");
     if (ns)
         fm_measured(ns, cost, low, high, 0.95, "pages", tlbs->evidence);
@@ -207,6 +221,8 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
         i++;
     }
     pages->grown = tlbs.count && tlbs.known[0].ways ? tlbs.known[0].piece : 0;
+    if (!*qualifier && !pages->code)
+        lab->known.tlb_hashed = tlbs.count && tlbs.known[0].hashed;
     const bool grown = pages->ripen > 0 && pages->grown != pages->mapped;
     if (good && !*qualifier && !grown && !pages->code) {
         fm_compare_with_walk(lab, &tlbs);

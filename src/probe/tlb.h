@@ -14,6 +14,9 @@ struct fm_known_tlb {
     unsigned entries;           /* 0: not determined */
     unsigned ways;              /* 0: not determined */
     unsigned sets;              /* 0: not determined; 1: fully associative */
+    bool hashed;                /* no stride keeps to one of the sets */
+    bool spares;                /* some pages of a set that is too small, which LRU does not */
+    bool soft;                  /* misses take long to set in: it may be the rise of two levels */
     const char *method;         /* that found the entries */
     size_t piece;               /* bytes that an entry maps */
 };
@@ -66,5 +69,10 @@ bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
    more than it has ways, misses on every lap; it is found by trying all numbers of pages and all
    strides that fit the rise of the cost. Leaves ways 0 where no group does so. */
 bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
+
+/* Finds the same, and entries, by taking in pages until none fits any more, and by counting which
+   of them share a set with one that does not. Needs no stride, and takes much longer. Leaves ways 0
+   where that does not decide. */
+bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/median.h"
+#include "analysis/occupancy.h"
 
 /* Memory that is touched at the most, in each effort: huge pages are dear. */
 static const double most_memory[] = {
@@ -29,6 +30,17 @@ static const double most_memory[] = {
 #define NOT_FAR          1.25
 #define COST_PLACEMENTS  3
 #define ONSET_PLACEMENTS 12
+/* Times the pages that a level holds at which all miss, where sets fill unevenly. */
+#define SOFT 2
+/* Rises that a curve may show before it is known which of them are levels. */
+#define MOST_RISES 12
+/* Readings of neighbours here and there, in so many times the pages, and what they may differ by as
+   a part of what they show, if luck has no part in it. */
+#define LUCK_READINGS 7
+#define LUCK_ROOM     4
+#define LUCK          0.2
+/* … and the part of what the curve shows that they show at the least. */
+#define STAYS 0.6
 /* Part of the step from hit to miss that is some, and no accident. */
 #define SOME 0.08
 /* … and what caches may add between those that fit and those that miss, to be left out of account.
@@ -36,17 +48,31 @@ static const double most_memory[] = {
 #define REST 0.02
 /* … and that one page more than there are entries must show for these to be told. */
 #define SHARP 0.15
+/* … and that it shows where none is spared. */
+#define ALL 0.85
 /* The longest stride that must have been tried. */
 #define LEAST_STRIDES 5
+/* Part of the pages that miss where all do, as good as. */
+#define ALL_MISS 0.995
 /* Part of the step from hit to miss that strides must not show in a TLB that has but one set. */
 #define STRIDES 0.3
+
+/* Pages some stride apart, from one on. */
+static bool time_pages_from(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t first, size_t count,
+                            size_t stride, unsigned repeats, struct fm_translation *found,
+                            struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = repeats, .references = 2 * count, .steps = 256};
+    fm_page_list_fill(&tlbs->list, count, stride);
+    for (size_t i = 0; i < tlbs->list.count; i++)
+        tlbs->list.numbers[i] += (uint32_t)first;
+    return fm_time_translation(lab, &tlbs->list, &care, found, err);
+}
 
 static bool time_pages(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t count, size_t stride,
                        unsigned repeats, struct fm_translation *found, struct fm_error *err)
 {
-    const struct fm_care care = {.repeats = repeats, .references = 2 * count, .steps = 256};
-    fm_page_list_fill(&tlbs->list, count, stride);
-    return fm_time_translation(lab, &tlbs->list, &care, found, err);
+    return time_pages_from(lab, tlbs, 0, count, stride, repeats, found, err);
 }
 
 /* Reads the curve once, on pages of its own. */
@@ -106,10 +132,72 @@ static bool read_points(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
     return true;
 }
 
+/* Pages at which a level is missed and the next is not. A next one that takes long to be missed may
+   have begun before it shows. */
+static double beyond_rise(const struct fm_tlbs *tlbs, size_t index)
+{
+    const struct fm_tlb_step *step = &tlbs->known[index].step;
+    const struct fm_known_tlb *next = index + 1 < tlbs->count ? &tlbs->known[index + 1] : NULL;
+    const double farther = tlbs->known[index].soft ? SOFT : index ? NOT_FAR : BEYOND;
+    double end = next ? next->step.held : tlbs->far;
+    if (next && next->soft)
+        end /= SOFT;
+    return fmax(step->missed, fmin(farther * step->missed, end / SHORT_OF));
+}
+
+/* Whether the cost between two rises is a level's, the same for any neighbours. Where a hashed
+   index lets some sets be too full and others not, it is a matter of luck, which turns with the
+   first page. */
+static bool is_level(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                     bool *yes, struct fm_error *err)
+{
+    /* No more than need be: luck may have a part in what comes next. */
+    const size_t pages = (size_t)step->missed;
+    const size_t room = fm_lab_limit(lab) / tlbs->page;
+    const size_t arena = room < LUCK_ROOM * pages ? room : LUCK_ROOM * pages;
+    double costs[LUCK_READINGS], whole = 0;
+    if (!fm_place_pages(lab, &tlbs->list, arena, err))
+        return false;
+    for (int i = 0; i < LUCK_READINGS; i++) {
+        struct fm_translation found;
+        if (!time_pages_from(lab, tlbs, fm_lab_seed(lab) % (arena - pages + 1), pages, 1, 2, &found,
+                             err))
+            return false;
+        costs[i] = found.cost_ns - step->cost_before;
+        whole = found.cost_ns + found.rest_ns;
+    }
+    fm_sort(costs, LUCK_READINGS);
+    /* The least and the most may be accidents. */
+    const double least = costs[1], most = costs[LUCK_READINGS - 2];
+    *yes = least > STAYS * (step->cost - step->cost_before) &&
+           most - least < fmax(LUCK * most, AGREE * READING * whole);
+    return true;
+}
+
+/* Takes out what only seems to be a level: its rise is the beginning of the next one. */
+static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_tlb_step *steps,
+                       size_t *count, struct fm_error *err)
+{
+    for (size_t i = 0; i + 1 < *count;) {
+        bool yes;
+        if (!is_level(lab, tlbs, &steps[i], &yes, err))
+            return false;
+        if (yes) {
+            i++;
+            continue;
+        }
+        steps[i + 1].held = steps[i].held;
+        steps[i + 1].cost_before = steps[i].cost_before;
+        memmove(&steps[i], &steps[i + 1], (*count - i - 1) * sizeof *steps);
+        --*count;
+    }
+    return true;
+}
+
 bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
 {
     struct fm_tlb_point points[MOST_POINTS];
-    struct fm_tlb_step steps[FM_TLB_LEVELS];
+    struct fm_tlb_step steps[MOST_RISES];
     const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
     const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
     const double most = fmin(brief ? OTHER_PAGES : FM_TLB_PAGES, memory / (double)tlbs->page);
@@ -128,9 +216,15 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
     tlbs->far = n ? points[n - 1].pages : 0;
     if (!fm_smooth_tlb_points(points, n))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
-    tlbs->count = fm_read_tlb_steps(points, n, steps, FM_TLB_LEVELS);
+    tlbs->count = fm_read_tlb_steps(points, n, steps, MOST_RISES);
+    if (!join_rises(lab, tlbs, steps, &tlbs->count, err))
+        return false;
+    if (tlbs->count > FM_TLB_LEVELS)
+        tlbs->count = FM_TLB_LEVELS;
     for (size_t i = 0; i < tlbs->count; i++)
-        tlbs->known[i] = (struct fm_known_tlb){.step = steps[i], .read_cost = steps[i].cost};
+        tlbs->known[i] = (struct fm_known_tlb){.step = steps[i],
+                                               .read_cost = steps[i].cost,
+                                               .soft = steps[i].missed > SOFT * steps[i].held};
     return true;
 }
 
@@ -140,17 +234,17 @@ static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
                          struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
-    const double end = index + 1 < tlbs->count ? tlb[1].step.held : tlbs->far;
-    const double beyond_it =
-        fmax(tlb->step.missed, fmin((index ? NOT_FAR : BEYOND) * tlb->step.missed, end / SHORT_OF));
-    const size_t pages = (size_t)beyond_it / stride;
+    const size_t pages = (size_t)beyond_rise(tlbs, index) / stride;
+    const size_t need = pages * stride, room = fm_lab_limit(lab) / tlbs->page;
+    const size_t arena = room < 2 * need ? need : 2 * need;
     double sum = 0, rest = 0;
     tlb->cost_low = INFINITY;
     tlb->cost_high = 0;
     for (int i = 0; i < COST_PLACEMENTS; i++) {
         struct fm_translation found;
-        if (!fm_place_pages(lab, &tlbs->list, pages * stride, err) ||
-            !time_pages(lab, tlbs, pages, stride, 6, &found, err))
+        if (!fm_place_pages(lab, &tlbs->list, arena, err) ||
+            !time_pages_from(lab, tlbs, fm_lab_seed(lab) % (arena - need + 1), pages, stride, 6,
+                             &found, err))
             return false;
         sum += found.cost_ns;
         rest += found.rest_ns;
@@ -241,6 +335,7 @@ static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known
     if (onset.part > SHARP && !part_beyond(lab, tlbs, step, onset.missed, &onset.part, err))
         return false;
     tlb->entries = (unsigned)onset.held;
+    tlb->spares = onset.part < ALL;
     tlb->method = "pages";
     *sharp = onset.part > SHARP;
     return true;
@@ -318,8 +413,11 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
         return false;
     /* A hashed index lets misses set in early, and takes long to let all miss. */
     const bool complete = tlb->step.missed < COMPLETE * tlb->entries;
-    return !sharp || !complete || index > 0 || tlb->entries > FEW_ENTRIES ||
-           strides_all_fit(lab, tlbs, tlb, err);
+    if (sharp && complete && index == 0 && tlb->entries <= FEW_ENTRIES &&
+        !strides_all_fit(lab, tlbs, tlb, err))
+        return false;
+    /* Jumps to many pages at random are too much for what predicts them. */
+    return tlb->ways || tlbs->list.code || fm_crowd_tlb(lab, tlbs, index, err);
 }
 
 bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,
@@ -334,6 +432,15 @@ bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool
     }
     if (!measure_level(lab, tlbs, index, err) || !fm_find_tlb_piece(lab, tlbs, index, err))
         return false;
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    if (tlb->hashed || !tlb->ways) {
+        /* Sets that a hash chooses are not all too small where most are. */
+        const double all = tlb->ways ? (double)fm_occupancy_pages(ALL_MISS, tlb->sets, tlb->ways)
+                                     : SOFT * tlb->step.missed;
+        const double end = index + 1 < tlbs->count ? tlb[1].step.held : tlbs->far;
+        tlb->step.missed = fmax(tlb->step.missed, fmin(all, end / SHORT_OF));
+        return measure_cost(lab, tlbs, index, 1, err);
+    }
     const size_t shared = tlbs->known[index].piece / tlbs->page;
     return shared <= 1 || measure_cost(lab, tlbs, index, shared, err);
 }

@@ -93,8 +93,9 @@ static bool number(const struct fm_lab *lab, const char *property, double *value
 static bool recall(const struct fm_lab *lab, struct tlb *tlb)
 {
     double entries, ways, piece, cost;
-    if (!number(lab, "dtlb1.entries", &entries) || !number(lab, "dtlb1.ways", &ways) ||
-        !number(lab, "dtlb1.page_size", &piece) || !number(lab, "dtlb1.miss_cost", &cost))
+    if (lab->known.tlb_hashed || !number(lab, "dtlb1.entries", &entries) ||
+        !number(lab, "dtlb1.ways", &ways) || !number(lab, "dtlb1.page_size", &piece) ||
+        !number(lab, "dtlb1.miss_cost", &cost))
         return false;
     tlb->ways = (unsigned)(ways > 0 ? ways : entries); /* "full" is no number */
     tlb->sets = (unsigned)entries / tlb->ways;
@@ -126,8 +127,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!finding)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
     if (!recall(lab, &tlb)) {
-        fm_undetermined(finding,
-                        "its ways are not known, so that no pages can be steered to a set");
+        fm_undetermined(
+            finding,
+            "its ways are not known, or a hash chooses its sets: no pages can be steered to one");
         return true;
     }
     if (tlb.ways == 1) {

@@ -25,9 +25,10 @@
 #define LESS 3
 /* Part of the pages that must miss each level inside. */
 #define NEARLY_ALL 0.9
-/* Times its ways that a set must be asked for to miss nearly all, by any policy; LRU needs but one
-   page more than ways. */
+/* Times its ways that a set must be asked for to miss nearly all: LRU needs but one page more than
+   ways, and with lots drawn one page in fifty is left of so many. */
 #define CROWDED 1.5
+#define SPARED  4
 /* Part of the pages a level holds that crowd hardly any of its sets, wherever they fall. */
 #define FEW 0.5
 /* References spent on one level at the most, in each effort. */
@@ -65,8 +66,10 @@ struct search {
 static bool is_missed(const struct fm_known_tlb *tlb, const struct fm_page_list *list,
                       double crowding)
 {
-    if (tlb->sets == 0)
-        return list->count >= 2 * tlb->entries;
+    if (tlb->sets == 0 || tlb->hashed)
+        return list->count >= (tlb->spares ? SPARED : 2) * tlb->entries;
+    if (tlb->spares)
+        crowding = SPARED;
     unsigned *load = calloc(tlb->sets, sizeof *load);
     size_t missed = 0;
     for (size_t i = 0; load && i < list->count; i++)
@@ -93,8 +96,9 @@ static void choose_offsets(struct search *search, size_t stride, uint64_t seed)
 {
     struct fm_rng rng;
     fm_rng_seed(&rng, seed);
-    const size_t sets = search->inner_count ? search->inner[search->inner_count - 1].sets : 1;
-    const size_t apart = sets > 1 ? sets : 1;
+    const struct fm_known_tlb *inside =
+        search->inner_count ? &search->inner[search->inner_count - 1] : NULL;
+    const size_t apart = inside && inside->sets > 1 && !inside->hashed ? inside->sets : 1;
     const size_t end = stride > 1 ? stride / 2 : 1;
     size_t count = 0;
     for (size_t at = 0; at < end && count < FM_TLB_PAGES; at += apart)
@@ -235,6 +239,35 @@ static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb 
             found = least;
         }
     }
+    tlb->spares = found < ALL;
+    return true;
+}
+
+/* Whether ways and sets hold where no group conflicts cleanly, as when a level inside spares some
+   of its pages. All entries hold neighbours; and pages twice the sets apart share a set like those
+   as far apart as the sets, so that as many as ways fit: else there are twice the sets and half the
+   ways. */
+static bool holds(struct fm_lab *lab, struct search *search, const struct fm_known_tlb *tlb,
+                  bool *yes, struct fm_error *err)
+{
+    struct group apart = {tlb->ways, 2 * (size_t)tlb->sets, 1};
+    const struct group neighbours = {tlb->ways * tlb->sets, 1, 1};
+    const bool room = apart.count * apart.stride <= search->arena;
+    double part;
+    search->offsets[0] = 0;
+    if (!place(lab, search, err) || !time_group(lab, search, &neighbours, 4, &part, err))
+        return false;
+    *yes = part < CONFLICT && room;
+    if (!*yes || tlb->sets == 1)
+        return true;
+    choose_offsets(search, tlb->sets, fm_lab_seed(lab));
+    if (!choose_row(search, &apart)) {
+        *yes = false;
+        return true;
+    }
+    if (!time_group(lab, search, &apart, 4, &part, err))
+        return false;
+    *yes = part < CONFLICT;
     return true;
 }
 
@@ -259,6 +292,11 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     search.list.mapped = tlbs->list.mapped;
     search.list.ripen = tlbs->list.ripen;
     good = good && place(lab, &search, err) && find(lab, &search, tlb, err);
+    bool yes = true;
+    if (good && tlb->ways && tlb->spares)
+        good = holds(lab, &search, tlb, &yes, err);
+    if (!yes)
+        tlb->ways = tlb->sets = 0;
     fm_page_list_close(&search.list);
     free(search.offsets);
     return good;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "analysis/occupancy.h"
-#include "probe/crowd.h"
+#include "probe/crowd_lines.h"
 #include "probe/probe.h"
 
 /* References that may be spent on a level, in each effort. */
@@ -15,13 +15,11 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 8e6, [FM_THOROUGH
 #define CAPACITIES 6
 #define RISES      3
 #define FEW_PAGES  64
-/* Pages refused in a row, in numbers of classes, after which no class has room. */
-#define REFUSED 4
-/* Classes whose members are counted: the first while others still have room, for a guess, the rest
-   when none has. */
-#define CLASSES 4
 /* Words at another place of some pages, to see whether they fall into the same sets. */
 #define OTHERS 8
+/* Times what the levels inside may hold that leave none of them alone in a set of theirs, where it
+   would stay and never be asked for here. */
+#define KEPT 4
 /* What lies outside of this is not what the walk saw. */
 #define BELOW 0.85
 #define ABOVE 1.3
@@ -29,16 +27,6 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 8e6, [FM_THOROUGH
 #define AGREE 0.05
 /* Part of a class with one page too many that misses where all do, as under LRU. */
 #define ALL 0.85
-
-/* What crowding a level shows. */
-struct shown {
-    size_t members[CLASSES]; /* of the classes counted */
-    size_t classes;
-    bool full;      /* nothing more fits */
-    double misses;  /* of a lap with one page too many, over the members of its class */
-    size_t words;   /* that it holds of one place in pages */
-    size_t granule; /* bytes of a page that fall into sets of their own */
-};
 
 /* Those of a level inside; 0 where they are not known. */
 static double ways_of(struct fm_lab *lab, size_t index)
@@ -49,67 +37,39 @@ static double ways_of(struct fm_lab *lab, size_t index)
                : 0;
 }
 
-static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd)
+static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
+                    struct fm_crowd_lines *lines)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double page = (double)lab->machine->info.page_size;
     const double pages = fmax(CAPACITIES * level->capacity, RISES * level->rise_to) / page;
-    *crowd = (struct fm_crowd){.page = lab->machine->info.page_size,
-                               .pages = (size_t)pages + FEW_PAGES,
+    *lines = (struct fm_crowd_lines){.page = lab->machine->info.page_size};
+    *crowd = (struct fm_crowd){.items = (size_t)pages + FEW_PAGES,
                                .most = (size_t)(ABOVE * level->rise_to / page) + FEW_PAGES / 8,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
                                .penalty_ns = level[1].height_ns - level->height_ns,
                                .spend = spend[lab->options->effort]};
-    crowd->bit = (unsigned)index;
-    crowd->counted = fm_lab_counted(lab, crowd->bit) && !(lab->by_stores & 1u << crowd->bit);
-    if (crowd->counted)
+    lines->bit = (unsigned)index;
+    lines->counted = fm_lab_counted(lab, lines->bit) && !(lab->by_stores & 1u << lines->bit);
+    if (lines->counted)
         crowd->spend *= COUNTED;
-    crowd->offset = fm_lab_seed(lab) % (crowd->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
+    lines->offset = fm_lab_seed(lab) % (lines->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
     if (index > 0)
         crowd->shallow = (size_t)(2 * fmax(level[-1].capacity / page, ways_of(lab, index - 1))) + 1;
-    if (crowd->most > crowd->pages)
-        crowd->most = crowd->pages;
+    crowd->kept = KEPT * crowd->shallow;
+    if (crowd->most > crowd->items)
+        crowd->most = crowd->items;
     return crowd->penalty_ns > 0 && level->rise_to > 0 && level->capacity > 0 &&
-           (double)crowd->pages * page <= (double)fm_lab_limit(lab);
-}
-
-/* Fills the level, and counts the members of the first class that is full and of some of the last.
- */
-static bool crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct shown *shown,
-                      struct fm_error *err)
-{
-    uint32_t refused;
-    size_t in_a_row = 0, before = 0;
-    bool found = true;
-    while (found && shown->classes < CLASSES) {
-        if (!fm_crowd_fill(lab, crowd, &refused, &found, err))
-            return false;
-        if (!found)
-            break;
-        in_a_row = crowd->count > before ? 1 : in_a_row + 1;
-        before = crowd->count;
-        const size_t ways = shown->classes ? shown->members[0] : 0;
-        shown->full = ways && in_a_row >= REFUSED * (crowd->count / ways + 1);
-        if (shown->classes > 0 && !shown->full)
-            continue;
-        if (!fm_crowd_class(lab, crowd, refused, &shown->members[shown->classes], err))
-            return false;
-        if (shown->members[shown->classes++] == 0)
-            break;
-    }
-    shown->words = crowd->count;
-    if (shown->classes > 1)
-        shown->misses = crowd->typical / ((double)shown->members[1] + 1);
-    return true;
+           (double)crowd->items * page <= (double)fm_lab_limit(lab);
 }
 
 /* How much of a page falls into sets of its own: words at another place of any pages find the sets
    full if they are the same. */
-static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t line,
-                         struct shown *shown, struct fm_error *err)
+static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t page, size_t line,
+                         size_t *granule, struct fm_error *err)
 {
-    shown->granule = crowd->page;
-    for (size_t apart = crowd->page / 2; apart >= line; apart /= 2) {
+    *granule = page;
+    for (size_t apart = page / 2; apart >= line; apart /= 2) {
         uint32_t others[OTHERS];
         double misses;
         for (size_t i = 0; i < OTHERS; i++)
@@ -118,7 +78,7 @@ static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t line
             return false;
         if (!fm_crowd_is_some(crowd, misses))
             break;
-        shown->granule = apart;
+        *granule = apart;
     }
     return true;
 }
@@ -168,15 +128,16 @@ static double expected_capacity(double page, double classes, uint32_t ways)
 
 /* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
    ways and classes lead to expect of all. Where the two agree the second is nearer. */
-static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct shown *shown)
+static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
+                             size_t granule)
 {
     struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
-    const double ways = (double)shown->members[1];
+    const double ways = (double)shown->ways;
     const double page = (double)lab->machine->info.page_size;
     if (!capacity || capacity->status != FM_MEASURED || !lab->known.scattered ||
-        (double)shown->granule < page || shown->misses < ALL)
+        (double)granule < page || shown->misses < ALL)
         return;
-    const double expected = expected_capacity(page, (double)shown->words / ways, (uint32_t)ways);
+    const double expected = expected_capacity(page, (double)shown->held / ways, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
     if (expected < low * (1 - AGREE) || expected > high * (1 + AGREE))
         return;
@@ -186,49 +147,44 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct show
 }
 
 /* Why what was shown decides nothing; NULL: it does. */
-static const char *doubt(const struct fm_known_level *level, const struct shown *shown)
+static const char *doubt(const struct fm_known_level *level, const struct fm_crowded *shown,
+                         size_t granule)
 {
-    const double bytes = (double)(shown->words * shown->granule);
-    if (shown->classes == 0)
-        return "no pages collide by themselves: the index may be hashed";
-    for (size_t i = 2; i < shown->classes; i++)
-        if (shown->members[i] != shown->members[1])
-            return "groups of pages that collide differ in size: the index may be hashed";
-    if (!shown->full || shown->classes < CLASSES)
-        return "to fill it took more references than may be spent; try --thorough";
-    if (shown->members[1] == 0 || shown->words % shown->members[1])
-        return "it was filled by no whole number of groups";
-    if (bytes < BELOW * level->capacity || bytes > ABOVE * level->rise_to)
-        return "what it holds when filled page by page is not what the walk shows";
-    return NULL;
+    const double bytes = (double)(shown->held * granule);
+    const char *reason = fm_crowd_doubt(shown);
+    if (!reason && (bytes < BELOW * level->capacity || bytes > ABOVE * level->rise_to))
+        reason = "what it holds when filled page by page is not what the walk shows";
+    return reason;
 }
 
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     struct fm_crowd crowd;
-    struct shown shown = {.granule = 0};
-    if (!prepare(lab, index, &crowd)) {
+    struct fm_crowd_lines lines;
+    struct fm_crowded shown = {.held = 0};
+    size_t granule = 0;
+    if (!prepare(lab, index, &crowd, &lines)) {
         leave_open(lab, index,
                    "where it begins and ends to miss is not known, or takes more memory "
                    "than may be touched");
         return true;
     }
     const size_t line = level->line ? level->line : FM_LONGEST_LINE;
-    bool good = fm_crowd_open(lab, &crowd, err) && crowd_out(lab, &crowd, &shown, err);
+    bool good =
+        fm_crowd_lines_open(lab, &crowd, &lines, err) && fm_crowd_out(lab, &crowd, &shown, err);
     if (good && shown.full)
-        good = find_granule(lab, &crowd, line, &shown, err);
-    fm_crowd_close(&crowd);
+        good = find_granule(lab, &crowd, lines.page, line, &granule, err);
+    fm_crowd_lines_close(&crowd);
     if (!good)
         return false;
-    const char *reason = doubt(level, &shown);
+    const char *reason = doubt(level, &shown, granule);
     if (reason) {
         leave_open(lab, index, reason);
         return true;
     }
-    report(lab, index, (double)shown.members[1], (double)(shown.words * shown.granule),
-           crowd.counted);
-    sharpen_capacity(lab, index, &shown);
+    report(lab, index, (double)shown.ways, (double)(shown.held * granule), lines.counted);
+    sharpen_capacity(lab, index, &shown, granule);
     return true;
 }
 

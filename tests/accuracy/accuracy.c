@@ -25,6 +25,12 @@ enum property {
     TLB2_ENTRIES,
     TLB_WAYS,
     TLB_COST,
+    TLB1_REPLACEMENT,
+    HASHED_ENTRIES,
+    HASHED_WAYS,
+    OTHER_ENTRIES,
+    OTHER_WAYS,
+    OTHER_COST,
     PROPERTIES
 };
 
@@ -45,6 +51,12 @@ static const char *const names[PROPERTIES] = {
     [TLB2_ENTRIES] = "dtlb2.entries",
     [TLB_WAYS] = "dtlb ways",
     [TLB_COST] = "dtlb miss_cost_cycles",
+    [TLB1_REPLACEMENT] = "dtlb1.replacement",
+    [HASHED_ENTRIES] = "hashed dtlb entries",
+    [HASHED_WAYS] = "hashed dtlb ways",
+    [OTHER_ENTRIES] = "mixed dtlb entries",
+    [OTHER_WAYS] = "mixed dtlb ways",
+    [OTHER_COST] = "mixed dtlb cost",
 };
 
 /* How far a value may be from the truth and still be right. */
@@ -80,51 +92,104 @@ static bool separable(enum fm_replacement a, enum fm_replacement b, unsigned way
     return false;
 }
 
+/* A policy to be found. */
+struct contest {
+    enum property row;
+    const char *property;
+    enum fm_replacement truth;
+    unsigned ways, visits;
+};
+
 /* A list is right where it holds the truth and nothing that could have been told from it. Only
    empty ways tell r2 from r0, which laps do not have. */
-static bool right_list(const struct fm_finding *finding, const struct fm_cache_description *cache)
+static bool right_list(const struct fm_finding *finding, const struct contest *contest)
 {
     bool held = false;
     for (size_t i = 0; i < finding->candidate_count; i++) {
         enum fm_replacement policy;
         if (!fm_replacement_parse(finding->candidates[i].text, &policy))
             return false;
-        if (policy == cache->replacement)
+        if (policy == contest->truth)
             held = true;
-        else if (separable(policy, cache->replacement, cache->ways, cache->line / FM_WORD))
+        else if (separable(policy, contest->truth, contest->ways, contest->visits))
             return false;
     }
     /* A long list is cut; what is left out is of the family. */
-    return held || (finding->candidate_count == FM_LIST && cache->replacement >= FM_REPLACE_QLRU);
+    return held || (finding->candidate_count == FM_LIST && contest->truth >= FM_REPLACE_QLRU);
 }
 
-static void judge_replacement(struct fm_figures *figures, const struct fm_plan *plan,
-                              unsigned index, const struct fm_cache_description *cache,
-                              const struct fm_result *result)
+static void judge_contest(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
+                          const struct contest *contest, const struct fm_result *result)
 {
-    struct fm_tally *tally = &figures->of[L1_REPLACEMENT];
-    const struct fm_finding *finding = fm_result_find(result, "l1d.replacement");
+    struct fm_tally *tally = &figures->of[contest->row];
+    const struct fm_finding *finding = fm_result_find(result, contest->property);
     char truth[FM_REPLACEMENT_TEXT];
-    fm_replacement_word(cache->replacement, truth);
+    fm_replacement_word(contest->truth, truth);
     if (!finding) {
         tally->undetermined++;
-    } else if (cache->ways == 1 && finding->status == FM_ABSENT) {
+    } else if (contest->ways == 1 && finding->status == FM_ABSENT) {
         tally->right++;
     } else if (finding->status == FM_MEASURED) {
         const bool right = strcmp(finding->value.text, truth) == 0;
         tally->right += right;
         tally->wrong += !right;
         if (!right && plan->show)
-            fprintf(stderr, "machine %u: l1d.replacement is %s, truth %s\n", index,
+            fprintf(stderr, "machine %u: %s is %s, truth %s\n", index, contest->property,
                     finding->value.text, truth);
-    } else if (finding->candidate_count && right_list(finding, cache)) {
+    } else if (finding->candidate_count && right_list(finding, contest)) {
         tally->right++;
     } else {
         tally->undetermined++;
         if (plan->show)
-            fprintf(stderr, "machine %u: l1d.replacement undetermined, truth %s: %s\n", index,
+            fprintf(stderr, "machine %u: %s undetermined, truth %s: %s\n", index, contest->property,
                     truth, finding->note);
     }
+}
+
+static void judge_replacement(struct fm_figures *figures, const struct fm_plan *plan,
+                              unsigned index, const struct fm_description *machine,
+                              const struct fm_result *result)
+{
+    const struct fm_cache_description *cache = &machine->caches[0];
+    const struct fm_tlb_description *tlb = &machine->tlbs[0];
+    judge_contest(figures, plan, index,
+                  &(struct contest){L1_REPLACEMENT, "l1d.replacement", cache->replacement,
+                                    cache->ways, cache->line / FM_WORD},
+                  result);
+    /* Pages cannot be steered to a set by a hash that nobody knows. The probe touches 64 bytes of a
+       page. */
+    if (tlb->index != FM_INDEX_HASHED)
+        judge_contest(figures, plan, index,
+                      &(struct contest){TLB1_REPLACEMENT, "dtlb1.replacement", tlb->replacement,
+                                        tlb->ways, 64 / FM_WORD},
+                      result);
+}
+
+/* Whether all TLBs are LRU with a plain index. The others have rows of their own: those that are
+   hashed, and those that are not, but no LRU or beside such a one. */
+static bool all_plain(const struct fm_description *machine)
+{
+    bool plain = true;
+    for (size_t i = 0; i < machine->tlb_count; i++)
+        plain &= machine->tlbs[i].index != FM_INDEX_HASHED &&
+                 machine->tlbs[i].replacement == FM_REPLACE_LRU;
+    return plain;
+}
+
+static enum property entries_row(const struct fm_description *machine,
+                                 const struct fm_tlb_description *tlb)
+{
+    if (all_plain(machine))
+        return tlb->level == 1 ? TLB1_ENTRIES : TLB2_ENTRIES;
+    return tlb->index == FM_INDEX_HASHED ? HASHED_ENTRIES : OTHER_ENTRIES;
+}
+
+static enum property ways_row(const struct fm_description *machine,
+                              const struct fm_tlb_description *tlb)
+{
+    if (all_plain(machine))
+        return TLB_WAYS;
+    return tlb->index == FM_INDEX_HASHED ? HASHED_WAYS : OTHER_WAYS;
 }
 
 static void judge_tlbs(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
@@ -135,14 +200,14 @@ static void judge_tlbs(struct fm_figures *figures, const struct fm_plan *plan, u
         const struct fm_tlb_description *tlb = &machine->tlbs[i];
         const double cost = i + 1 < machine->tlb_count ? tlb[1].latency : machine->walk_latency;
         snprintf(name, sizeof name, "%s.entries", tlb->name);
-        fm_judge(&figures->of[i ? TLB2_ENTRIES : TLB1_ENTRIES], plan, index, result, name,
-                 tlb->entries, 0);
+        fm_judge(&figures->of[entries_row(machine, tlb)], plan, index, result, name, tlb->entries,
+                 0);
         snprintf(name, sizeof name, "%s.ways", tlb->name);
-        fm_judge(&figures->of[TLB_WAYS], plan, index, result, name,
+        fm_judge(&figures->of[ways_row(machine, tlb)], plan, index, result, name,
                  tlb->ways == tlb->entries ? 0 : tlb->ways, 0);
         snprintf(name, sizeof name, "%s.miss_cost_cycles", tlb->name);
-        fm_judge(&figures->of[TLB_COST], plan, index, result, name, cost,
-                 tolerance(TLB_COST, plan->noise, cost));
+        fm_judge(&figures->of[all_plain(machine) ? TLB_COST : OTHER_COST], plan, index, result,
+                 name, cost, tolerance(TLB_COST, plan->noise, cost));
     }
     for (size_t i = 0; i < result->warning_count; i++)
         if (strcmp(result->warnings[i].id, "translation") == 0) {
@@ -230,8 +295,10 @@ static void print_machine(unsigned index, const struct fm_description *machine)
                 inclusions[c->inclusion]);
     }
     for (size_t i = 0; i < machine->tlb_count; i++)
-        fprintf(stderr, "  %s %u entries %u ways latency %g\n", machine->tlbs[i].name,
-                machine->tlbs[i].entries, machine->tlbs[i].ways, machine->tlbs[i].latency);
+        fprintf(stderr, "  %s %u entries %u ways latency %g %s %s\n", machine->tlbs[i].name,
+                machine->tlbs[i].entries, machine->tlbs[i].ways, machine->tlbs[i].latency,
+                fm_replacement_word(machine->tlbs[i].replacement, policy),
+                indices[machine->tlbs[i].index]);
 }
 
 static bool asked_for(const struct fm_plan *plan, const char *probe)
@@ -247,7 +314,7 @@ static void judge_all(struct fm_figures *figures, const struct fm_plan *plan, un
     if (asked_for(plan, "ways"))
         judge_structure(figures, plan, index, machine, result);
     if (asked_for(plan, "replacement"))
-        judge_replacement(figures, plan, index, &machine->caches[0], result);
+        judge_replacement(figures, plan, index, machine, result);
     if (asked_for(plan, "tlb"))
         judge_tlbs(figures, plan, index, machine, result);
 }
@@ -269,9 +336,9 @@ static bool within_bounds(const struct fm_plan *plan, const struct fm_figures *f
         const double luck = 1.0 / all;
         const bool at_goal = !plan->noise || (p != CAPACITY && p != LATENCY);
         good &= t->wrong / all <= (at_goal ? 0.02 : 0.1) + luck;
-        /* Of outer levels with a hashed index nothing is said, nor of those that are dear to fill.
-         */
-        if (p < L2_WAYS || p > L3_PHYSICAL)
+        /* Of outer levels with a hashed index nothing is said, nor of caches and TLBs that are dear
+           to fill, nor is a bound known yet for the policy of a TLB. */
+        if (p < L2_WAYS || (p > L3_PHYSICAL && p < TLB1_REPLACEMENT))
             good &= t->right / all >= (at_goal ? 0.95 : 0.8) - luck;
     }
     return good;

@@ -100,6 +100,25 @@ static void add_tlbs(struct fm_rng *rng, struct fm_description *machine)
     machine->walk_latency = floor(between(rng, 15, 60));
 }
 
+/* What TLBs may also be: some choose sets by a hash, some first ones are no true LRU. The draw is
+   one of its own, so that machines are otherwise as they were. */
+static void vary_tlbs(uint64_t seed, unsigned index, struct fm_description *machine)
+{
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_mix64(fm_mix64(seed + 1) ^ index));
+    for (size_t i = 0; i < machine->tlb_count; i++) {
+        struct fm_tlb_description *tlb = &machine->tlbs[i];
+        if (fm_rng_below(&rng, 6) == 0 && tlb->ways < tlb->entries)
+            tlb->index = FM_INDEX_HASHED;
+        const bool power_of_two = (tlb->ways & (tlb->ways - 1)) == 0;
+        const enum fm_replacement other =
+            (enum fm_replacement)PICK(&rng, FM_REPLACE_FIFO, FM_REPLACE_RANDOM, FM_REPLACE_BIT_PLRU,
+                                      power_of_two ? FM_REPLACE_TREE_PLRU : FM_REPLACE_BIT_PLRU);
+        if (fm_rng_below(&rng, 6) == 0 && i == 0)
+            tlb->replacement = other;
+    }
+}
+
 void fm_random_machine(uint64_t seed, unsigned index, bool noise, struct fm_description *machine)
 {
     struct fm_rng rng;
@@ -127,6 +146,7 @@ void fm_random_machine(uint64_t seed, unsigned index, bool noise, struct fm_desc
     machine->caches[0].replacement = any_of_all(seed, index, machine->caches[0].ways);
     machine->memory_latency = ceil(latency * between(&rng, 1.2, 3));
     add_tlbs(&rng, machine);
+    vary_tlbs(seed, index, machine);
     if (noise) {
         machine->page_mapping = FM_MAPPING_RANDOM;
         machine->noise = (struct fm_noise_description){.jitter = between(&rng, 0.002, 0.02),

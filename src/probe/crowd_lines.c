@@ -1,0 +1,99 @@
+#include "probe/crowd_lines.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "refstring/refstring.h"
+
+/* What a reading can be off by, as a part of all that a lap takes. */
+#define READING 0.01
+/* Laps before: a cache that evicts by lot takes a few to forget what was there. */
+#define LAPS    2
+#define REPEATS 3
+/* Spread words lie in different units of their pages. */
+#define UNIT 64
+
+static bool time_words(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *words,
+                       size_t count, uint64_t seed, double *ns, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = REPEATS, .laps = LAPS, .references = count};
+    const struct fm_listed_plan plan = {.words = words,
+                                        .count = count,
+                                        .flushed = crowd->pool,
+                                        .flushed_count = crowd->next,
+                                        .seed = seed};
+    struct fm_string string;
+    crowd->spent += (double)(count * (LAPS + REPEATS));
+    return fm_listed_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
+}
+
+/* What a reference takes beyond one to as many words in the same pages that share no set:
+   translation takes the same in both. */
+static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
+                       struct fm_error *err)
+{
+    const struct fm_crowd_lines *lines = crowd->data;
+    const uint32_t words = (uint32_t)(lines->page / FM_WORD);
+    const uint32_t units = (uint32_t)(lines->page / UNIT);
+    const uint64_t seed = fm_lab_seed(lab);
+    double apart;
+    if (!time_words(lab, crowd, crowd->trial, count, seed, ns, err))
+        return false;
+    crowd->whole_ns = *ns;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t page = crowd->trial[i] / words;
+        const double place = page * 0.6180339887498949;
+        lines->spread[i] =
+            page * words + (uint32_t)((place - floor(place)) * units) * (uint32_t)(UNIT / FM_WORD);
+    }
+    if (!time_words(lab, crowd, lines->spread, count, seed, &apart, err))
+        return false;
+    *ns -= apart;
+    return true;
+}
+
+/* By the level's own event: it is not asked what translation takes, nor twice. */
+static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *misses,
+                        struct fm_error *err)
+{
+    const struct fm_crowd_lines *lines = crowd->data;
+    const struct fm_listed_plan plan = {.words = crowd->trial,
+                                        .count = count,
+                                        .flushed = crowd->pool,
+                                        .flushed_count = crowd->next,
+                                        .seed = fm_lab_seed(lab)};
+    struct fm_string string;
+    struct fm_sample sample;
+    if (!fm_listed_string(&string, &plan, err))
+        return false;
+    crowd->spent += (double)(count * (LAPS + 1));
+    fm_string_prime(&string, LAPS);
+    fm_string_time(&string, count);
+    const bool good = fm_lab_go_on(lab, 0, err) &&
+                      lab->machine->ops->count(lab->machine, &string, 1, &sample, err);
+    fm_string_free(&string);
+    *misses = good ? (double)fm_event_count(&sample.counts, lines->bit) : 0;
+    return good;
+}
+
+bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowd_lines *lines,
+                         struct fm_error *err)
+{
+    crowd->time = time_trial;
+    crowd->tell = lines->counted ? count_trial : NULL;
+    crowd->data = lines;
+    crowd->reading = READING;
+    lines->spread = malloc(2 * crowd->items * sizeof *lines->spread);
+    if (!lines->spread)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of words");
+    return fm_crowd_open(lab, crowd, (uint32_t)(lines->offset / FM_WORD),
+                         (uint32_t)(lines->page / FM_WORD), err) &&
+           fm_lab_place(lab, crowd->items * lines->page, err);
+}
+
+void fm_crowd_lines_close(struct fm_crowd *crowd)
+{
+    struct fm_crowd_lines *lines = crowd->data;
+    free(lines->spread);
+    fm_crowd_close(crowd);
+}

@@ -1,0 +1,161 @@
+/* A TLB crowded page by page (crowd.h): for an index that no stride explains, and for policies that
+ * let no group of pages conflict cleanly. */
+#include <math.h>
+
+#include "analysis/occupancy.h"
+#include "core/rng.h"
+#include "probe/crowd.h"
+#include "probe/tlb.h"
+
+/* References that may be spent on a level, in each effort. */
+static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1e8, [FM_THOROUGH] = 1e9};
+/* Pages to choose from, in those at which misses are many: the last class to be filled waits long
+   for its last member. */
+#define RISES 3
+/* More pages than these a level surely does not hold, in those at which misses are many. */
+#define ABOVE 1.3
+/* What a reading can be off by, as a part of all that a reference takes, times how often it is
+   repeated: noise only adds, and the least is taken. */
+#define READING 0.04
+/* One page too many of a thousand makes less of a difference than one of a dozen. */
+#define FEWEST_REPEATS 4
+#define MOST_REPEATS   16
+#define PAGES_EACH     32
+/* Laps before: enough to forget what was there where a policy draws lots and a lap is short. */
+#define SETTLING   4096
+#define LEAST_LAPS 2
+#define MOST_LAPS  64
+/* Part of the misses by which what all of a random choice miss may differ from what ways and sets
+   lead to expect. */
+#define AGREE 0.15
+/* Random choices to see that on. */
+#define CHOICES 6
+
+/* Times their entries at which levels inside hold hardly a page, wherever these lie; and where sets
+   that a hash chooses fill unevenly, or lots are drawn which page is spared. */
+#define LOAD       2
+#define LUCKY_LOAD 4
+
+/* Part of the pages at which misses are many that a level surely holds. */
+#define FEW 0.5
+
+static unsigned laps_of(size_t pages)
+{
+    const size_t laps = SETTLING / (pages + 1);
+    return (unsigned)(laps < LEAST_LAPS ? LEAST_LAPS : laps > MOST_LAPS ? MOST_LAPS : laps);
+}
+
+static unsigned repeats_of(size_t pages)
+{
+    const size_t repeats = pages / PAGES_EACH;
+    return (unsigned)(repeats < FEWEST_REPEATS ? FEWEST_REPEATS
+                      : repeats > MOST_REPEATS ? MOST_REPEATS
+                                               : repeats);
+}
+
+static bool time_pages(struct fm_lab *lab, struct fm_page_list *list, const uint32_t *pages,
+                       size_t count, struct fm_translation *found, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = repeats_of(count),
+                                 .laps = laps_of(count),
+                                 .references = (uint64_t)count * list->lines};
+    /* The order of pages is the list's, and the seed of the placement shuffles it. */
+    for (size_t i = 0; i < count; i++)
+        list->numbers[i] = pages[i];
+    list->count = count;
+    return fm_time_translation(lab, list, &care, found, err);
+}
+
+static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
+                       struct fm_error *err)
+{
+    struct fm_page_list *list = crowd->data;
+    struct fm_translation found;
+    if (!time_pages(lab, list, crowd->trial, count, &found, err))
+        return false;
+    *ns = found.cost_ns;
+    crowd->whole_ns = found.cost_ns + found.rest_ns;
+    crowd->spent += 2.0 * (double)(count * list->lines) * (laps_of(count) + repeats_of(count));
+    crowd->reading = READING / repeats_of(count);
+    return true;
+}
+
+/* As many pages as there are entries, chosen at random: what ways and entries lead to expect of
+   them, where one too many makes all of its set miss, is a witness that knows nothing of classes.
+ */
+static bool agrees(struct fm_lab *lab, struct fm_crowd *crowd, const struct fm_crowded *shown,
+                   bool *yes, struct fm_error *err)
+{
+    const uint32_t ways = (uint32_t)shown->ways;
+    const double expected = fm_occupancy_misses(shown->held, shown->held / ways, ways);
+    double sum = 0;
+    for (int i = 0; i < CHOICES; i++) {
+        struct fm_translation found;
+        struct fm_rng rng;
+        fm_rng_seed(&rng, fm_lab_seed(lab));
+        fm_rng_shuffle(&rng, crowd->pool, crowd->items);
+        if (!time_pages(lab, crowd->data, crowd->pool, shown->held, &found, err))
+            return false;
+        sum += (found.cost_ns - crowd->hit_ns) / crowd->penalty_ns / CHOICES;
+    }
+    *yes = fabs(sum - expected) < AGREE;
+    return true;
+}
+
+/* So many pages the levels inside hold in part, wherever they lie. */
+static size_t held_inside(const struct fm_tlbs *tlbs, size_t index)
+{
+    double most = 0;
+    for (size_t i = 0; i < index; i++) {
+        const struct fm_known_tlb *tlb = &tlbs->known[i];
+        const double pages = tlb->sets
+                                 ? (double)tlb->entries * (double)tlb->piece / (double)tlbs->page
+                                 : tlb->step.missed;
+        most = fmax(most, (tlb->hashed || tlb->spares ? LUCKY_LOAD : LOAD) * pages + 1);
+    }
+    return (size_t)most;
+}
+
+static bool decide(struct fm_lab *lab, struct fm_crowd *crowd, const struct fm_crowded *shown,
+                   struct fm_known_tlb *tlb, struct fm_error *err)
+{
+    bool yes = !fm_crowd_doubt(shown) && (double)shown->held >= tlb->step.held;
+    /* Of other policies there is no telling how much a set that is too small misses. */
+    if (yes && crowd->all_miss && !agrees(lab, crowd, shown, &yes, err))
+        return false;
+    if (!yes)
+        return true;
+    tlb->ways = (unsigned)shown->ways;
+    tlb->sets = (unsigned)(shown->held / shown->ways);
+    tlb->entries = (unsigned)shown->held;
+    tlb->hashed = tlb->sets > 1;
+    tlb->spares = !crowd->all_miss;
+    tlb->method = "crowd";
+    return true;
+}
+
+bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    struct fm_crowded shown;
+    struct fm_crowd crowd = {.time = time_trial,
+                             .data = &tlbs->list,
+                             .items = (size_t)fmin(RISES * tlb->step.missed, tlbs->far),
+                             .shallow = held_inside(tlbs, index),
+                             .hit_ns = tlb->step.cost_before,
+                             .penalty_ns = tlb->step.cost - tlb->step.cost_before,
+                             .spend = spend[lab->options->effort]};
+    crowd.kept = crowd.shallow;
+    /* What the levels inside may hold is no less than what this one holds: they cannot be told
+     * apart.
+     */
+    if ((double)crowd.shallow > FEW * tlb->step.missed)
+        return true;
+    crowd.most = (size_t)fmin(ABOVE * tlb->step.missed, (double)crowd.items);
+    const bool good = fm_crowd_open(lab, &crowd, 0, 1, err) &&
+                      fm_place_pages(lab, &tlbs->list, crowd.items, err) &&
+                      fm_crowd_out(lab, &crowd, &shown, err) &&
+                      decide(lab, &crowd, &shown, tlb, err);
+    fm_crowd_close(&crowd);
+    return good;
+}
