@@ -104,8 +104,10 @@ static void believe_if_there(struct fathom_machine *handle)
 static bool open_tally(struct fathom_machine *handle, const struct fathom_options *options,
                        struct fm_error *err)
 {
+    /* An I1 that nobody named is not asked for. */
+    const bool code = options->callgrind && strstr(options->callgrind, "I1=");
     if (options->callgrind || options->meter == FM_METER_CALLGRIND)
-        return believe(handle, fm_callgrind_open(err), err);
+        return believe(handle, fm_callgrind_open(code, err), err);
     if (options->meter == FM_METER_PERF)
         return believe(handle, fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, err), err);
     if (options->meter == FM_METER_PAPI)

@@ -85,16 +85,15 @@ static bool count_levels(char *const *command, const struct fm_result *from,
     for (size_t outer = machine->count > 1 ? 1 : 0; outer < machine->count; outer++) {
         struct fm_description model;
         struct fm_counts seen;
-        uint64_t fetches;
         char rounded[200];
         fm_stat_model(&caches[0], &caches[outer], &instructions, &model, rounded, sizeof rounded);
-        if (!fm_stat_count(command, &model, &seen, &fetches, err))
+        if (!fm_stat_count(command, &model, &seen, err))
             return false;
         note_rounding(result, rounded);
         counts->references = (double)seen.references;
         counts->fills[0] = (double)seen.cache_miss[0];
         counts->fills[outer] = outer ? (double)seen.cache_miss[1] : (double)seen.cache_miss[0];
-        counts->fetch_misses = (double)fetches;
+        counts->fetch_misses = (double)seen.fetch_miss;
     }
     return true;
 }

@@ -6,10 +6,10 @@
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
-#include "core/smallfile.h"
-
-/* Dumps are about a kilobyte; what we need stands at both ends. */
-#define DUMP_SPACE ((size_t)1 << 20)
+/* Dumps are about a kilobyte, but of jumps, each of which is a call to callgrind, they may be
+   megabytes. What we need stands at both ends. */
+#define END_SPACE  ((size_t)1 << 14)
+#define DUMP_SPACE (2 * END_SPACE + 2)
 #define PATH_SPACE 4096
 
 struct callgrind {
@@ -55,12 +55,30 @@ static void stop(struct fm_tally *tally)
     self(tally)->runs++;
 }
 
+/* The two ends of a file as one text; all of it where it is short. */
+static bool read_ends(const char *path, char *text)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    size_t length = fread(text, 1, END_SPACE, file);
+    bool good = !ferror(file);
+    if (length == END_SPACE) {
+        text[length++] = '\n';
+        good = good && fseek(file, -(long)END_SPACE, SEEK_END) == 0;
+        length += fread(text + length, 1, END_SPACE, file);
+        good = good && !ferror(file);
+    }
+    text[length] = '\0';
+    return fclose(file) == 0 && good;
+}
+
 static bool read_dump(struct callgrind *callgrind, struct fm_counts *counts, struct fm_error *err)
 {
     char path[PATH_SPACE];
     snprintf(path, sizeof path, "%s.%lu", callgrind->file, ++callgrind->dumped);
-    const bool good = fm_read_small(path, callgrind->text, DUMP_SPACE) &&
-                      fm_callgrind_read_dump(callgrind->text, counts, NULL);
+    const bool good =
+        read_ends(path, callgrind->text) && fm_callgrind_read_dump(callgrind->text, counts);
     unlink(path);
     return good || fm_fail(err, FM_ERR_IO, "callgrind: its dump %.200s cannot be read", path);
 }
@@ -93,7 +111,7 @@ static const struct fm_tally_ops ops = {
     .close = close_callgrind,
 };
 
-struct fm_tally *fm_callgrind_open(struct fm_error *err)
+struct fm_tally *fm_callgrind_open(bool code, struct fm_error *err)
 {
     if (!fm_callgrind_here()) {
         fm_fail(err, FM_ERR_UNSUPPORTED,
@@ -112,7 +130,9 @@ struct fm_tally *fm_callgrind_open(struct fm_error *err)
     callgrind->text = text;
     callgrind->file = getenv(FM_CALLGRIND_DUMPS);
     callgrind->tally.ops = &ops;
-    callgrind->tally.info = (struct fm_counters){
-        .meter = "callgrind", .events = FM_COUNTS_CACHE(0) | FM_COUNTS_CACHE(1), .alone = true};
+    callgrind->tally.info = (struct fm_counters){.meter = "callgrind",
+                                                 .events = FM_COUNTS_CACHE(0) | FM_COUNTS_CACHE(1) |
+                                                           (code ? FM_COUNTS_CODE : 0),
+                                                 .alone = true};
     return &callgrind->tally;
 }

@@ -16,12 +16,12 @@
 /* Whether this program runs in callgrind and was started by fm_valgrind_run. */
 bool fm_callgrind_here(void);
 
-/* NULL with err filled where it does not, or where callgrind does not answer. */
-struct fm_tally *fm_callgrind_open(struct fm_error *err);
+/* Counts misses of data and, if that is asked for, of code, which takes its time. NULL with err
+   filled where callgrind does not simulate this process, or does not answer. */
+struct fm_tally *fm_callgrind_open(bool code, struct fm_error *err);
 
 /* The counts in the text of a dump: its line `events:` names the columns of its line `totals:`,
-   of which zeros at the end are left out. fetch_misses, of instructions in I1, may be NULL. False
-   when there is no such pair of lines. */
-bool fm_callgrind_read_dump(const char *text, struct fm_counts *counts, uint64_t *fetch_misses);
+   of which zeros at the end are left out. False when there is no such pair of lines. */
+bool fm_callgrind_read_dump(const char *text, struct fm_counts *counts);
 
 #endif

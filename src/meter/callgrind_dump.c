@@ -18,8 +18,7 @@ static const char *line_of(const char *text, const char *word)
 }
 
 /* Which count a column is part of; NULL: none that is wanted. Reads and writes are added up. */
-static uint64_t *column(struct fm_counts *counts, uint64_t *fetch_misses, const char *name,
-                        size_t length)
+static uint64_t *column(struct fm_counts *counts, const char *name, size_t length)
 {
     const struct {
         const char *name;
@@ -28,7 +27,7 @@ static uint64_t *column(struct fm_counts *counts, uint64_t *fetch_misses, const 
         {"Dr", &counts->references},      {"Dw", &counts->references},
         {"D1mr", &counts->cache_miss[0]}, {"D1mw", &counts->cache_miss[0]},
         {"DLmr", &counts->cache_miss[1]}, {"DLmw", &counts->cache_miss[1]},
-        {"I1mr", fetch_misses},
+        {"I1mr", &counts->fetch_miss},
     };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (strlen(columns[i].name) == length && memcmp(columns[i].name, name, length) == 0)
@@ -36,14 +35,11 @@ static uint64_t *column(struct fm_counts *counts, uint64_t *fetch_misses, const 
     return NULL;
 }
 
-bool fm_callgrind_read_dump(const char *text, struct fm_counts *counts, uint64_t *fetch_misses)
+bool fm_callgrind_read_dump(const char *text, struct fm_counts *counts)
 {
     static const char blanks[] = " \t";
     const char *names = line_of(text, "events:"), *totals = line_of(text, "totals:");
     unsigned known = 0;
-    uint64_t unused = 0;
-    fetch_misses = fetch_misses ? fetch_misses : &unused;
-    *fetch_misses = 0;
     *counts = (struct fm_counts){0};
     if (!names || !totals)
         return false;
@@ -54,7 +50,7 @@ bool fm_callgrind_read_dump(const char *text, struct fm_counts *counts, uint64_t
         const size_t digits = strspn(totals, "0123456789");
         if (length == 0)
             return known > 0 && digits == 0;
-        uint64_t *count = column(counts, fetch_misses, names, length);
+        uint64_t *count = column(counts, names, length);
         if (count) {
             *count += digits ? strtoull(totals, NULL, 10) : 0;
             known++;

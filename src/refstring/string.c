@@ -127,6 +127,8 @@ void fm_string_keep_first(struct fm_string *string, size_t bytes, size_t page)
 
 void fm_string_jump(struct fm_string *string)
 {
+    /* The first slot may be the last of the span. */
+    string->bytes = (string->bytes + FM_TURN - 1) / FM_TURN * FM_TURN;
     for (size_t i = 0; i < string->phase_count; i++) {
         struct fm_phase *phase = &string->phases[i];
         const size_t count = string->orders[phase->order].count;

@@ -55,7 +55,6 @@ void fm_stat_model(const struct fm_stat_cache *inner, const struct fm_stat_cache
 
 struct sum {
     struct fm_counts counts;
-    uint64_t fetch_misses;
     unsigned processes;
 };
 
@@ -63,19 +62,18 @@ static bool add_process(void *data, const char *text)
 {
     struct sum *sum = data;
     struct fm_counts counts;
-    uint64_t fetches;
-    if (!fm_callgrind_read_dump(text, &counts, &fetches))
+    if (!fm_callgrind_read_dump(text, &counts))
         return false;
     sum->counts.references += counts.references;
     sum->counts.cache_miss[0] += counts.cache_miss[0];
     sum->counts.cache_miss[1] += counts.cache_miss[1];
-    sum->fetch_misses += fetches;
+    sum->counts.fetch_miss += counts.fetch_miss;
     sum->processes++;
     return true;
 }
 
 bool fm_stat_count(char *const *command, const struct fm_description *model,
-                   struct fm_counts *counts, uint64_t *fetch_misses, struct fm_error *err)
+                   struct fm_counts *counts, struct fm_error *err)
 {
     static const char *const names[] = {"I1", "D1", "LL"};
     char texts[3][64];
@@ -94,6 +92,5 @@ bool fm_stat_count(char *const *command, const struct fm_description *model,
     if (!sum.processes)
         return fm_fail(err, FM_ERR_UNSUPPORTED, "valgrind: it could not run the command");
     *counts = sum.counts;
-    *fetch_misses = sum.fetch_misses;
     return true;
 }

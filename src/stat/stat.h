@@ -91,6 +91,6 @@ void fm_stat_model(const struct fm_stat_cache *inner, const struct fm_stat_cache
 
 /* Counts the command in that model, its output thrown away and its input empty. */
 bool fm_stat_count(char *const *command, const struct fm_description *model,
-                   struct fm_counts *counts, uint64_t *fetch_misses, struct fm_error *err);
+                   struct fm_counts *counts, struct fm_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Callgrind's cache model comes back from its own counters: line, capacity and ways of D1 and LL.
+# Callgrind's cache model comes back from its own counters: line, capacity and ways of D1 and LL, and
+# of I1 where it is named.
 #
 #     callgrind.sh PROGRAM SOURCE [many]      (many: all shapes, for `make conformance`)
 . "$(dirname "$0")/lib.sh"
@@ -22,6 +23,14 @@ comes_back() {
         ($(shape l1d $(echo "$1" | tr , ' '))) and ($(shape l2 $(echo "$2" | tr , ' ')))"
 }
 
+# code_comes_back I1: the same for the side of code.
+code_comes_back() {
+    run survey --callgrind "I1=$1 D1=2048,2,64 LL=8192,2,64" --format json
+    # shellcheck disable=SC2046 # three figures
+    ok "I1=$1" json "([.findings[] | {(.property): .}] | add) | ($(shape l1i $(echo "$1" | tr , ' ')))"
+}
+
+code_comes_back 8192,2,32
 while read -r d1 ll; do
     comes_back "$d1" "$ll"
 done <<END
@@ -29,6 +38,9 @@ done <<END
 24576,3,64 98304,3,64
 END
 if [ "${3:-}" = many ]; then
+    for i1 in 16384,1,16 32768,8,64 65536,4,64 49152,3,128 20480,5,64 12288,6,32; do
+        code_comes_back "$i1"
+    done
     while read -r d1 ll; do
         comes_back "$d1" "$ll"
     done <<END

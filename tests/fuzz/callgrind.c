@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 strlen(fm_callgrind_option(cache, option)) >= sizeof option - 1)
                 abort();
         }
-    fm_callgrind_read_dump(text, &counts, NULL);
+    fm_callgrind_read_dump(text, &counts);
     free(text);
     return 0;
 }
