@@ -20,8 +20,9 @@
 #define LONGEST_LINE  256
 /* From half the shortest line to the longest. */
 #define DISTANCES 6
-/* Part of a rise that shows its cause. */
-#define SHOWS 0.5
+/* Part of a rise that shows its cause, and of all that slots show that is a fall. */
+#define SHOWS  0.5
+#define A_FALL 0.3
 /* … and part of the lines that fitted without filler: full ones take twice the entries at least. */
 #define FEWER 0.85
 
@@ -94,27 +95,26 @@ static bool time_distances(struct fm_lab *lab, struct fm_icache *icache, size_t 
 }
 
 /* The distance from which on slots lie in two lines: all before it show misses, all from it on show
-   far fewer. A core that fetches ahead leaves some of them, and how many varies, so it is the
-   largest fall that counts and not how low it goes; 0: none is clear. */
+   far fewer. A core that fetches ahead leaves some of them, and how many varies, so it is the fall
+   that counts and not how low it goes. Windows of decoded operations, which are shorter than lines,
+   make a fall before it: the last one counts. 0: none is clear. */
 static size_t first_apart(const double ns[DISTANCES], double least_ns)
 {
-    double most = 0, widest = 0;
+    double most = 0;
     size_t split = 0;
+    for (size_t i = 0; i < DISTANCES; i++)
+        most = fmax(most, ns[i]);
     for (size_t at = 1; at < DISTANCES; at++) {
         double before = INFINITY, after = 0;
-        for (size_t i = 0; i < DISTANCES; i++) {
-            most = fmax(most, ns[i]);
+        for (size_t i = 0; i < DISTANCES; i++)
             if (i < at)
                 before = fmin(before, ns[i]);
             else
                 after = fmax(after, ns[i]);
-        }
-        if (before > least_ns && before - after > widest) {
-            widest = before - after;
+        if (before > least_ns && before - after > A_FALL * most)
             split = at;
-        }
     }
-    return widest > SHOWS * most ? (size_t)(SHORTEST_LINE / 2) << split : 0;
+    return split ? (size_t)(SHORTEST_LINE / 2) << split : 0;
 }
 
 static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
