@@ -75,8 +75,9 @@ static void walk_shows_the_caches_alone(void **state)
         if (point->x <= L1_BYTES) {
             on_plateaus[0]++;
             assert_true(fabs(point->y - 4) < 0.1);
-        } else if (point->x > 3 * L1_BYTES && point->x < 0.95 * L2_BYTES) {
-            /* Half a lap is more than the first level holds: neighbours have left it. */
+        } else if (point->x > 5 * L1_BYTES && point->x < 0.95 * L2_BYTES) {
+            /* Half a lap is well more than the first level holds, prefetched lines included:
+               neighbours have left it. At four times of it one in fifteen is still there. */
             on_plateaus[1]++;
             if (fabs(point->y - 20) > 1)
                 fail_msg("%g at %g", point->y, point->x);
@@ -86,7 +87,7 @@ static void walk_shows_the_caches_alone(void **state)
                 fail_msg("%g at %g", point->y, point->x);
         }
     }
-    assert_true(on_plateaus[0] >= 4 && on_plateaus[1] >= 4 && on_plateaus[2] >= 1);
+    assert_true(on_plateaus[0] >= 4 && on_plateaus[1] >= 3 && on_plateaus[2] >= 1);
     fm_result_free(&result);
 }
 
