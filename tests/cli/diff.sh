@@ -4,7 +4,9 @@
 
 "$fathom" survey --machine "$data/good/small.yaml" --seed 1 -o small.json
 "$fathom" survey --machine "$data/good/small.yaml" --seed 2 -o again.json
-"$fathom" survey --machine "$data/good/noisy.yaml" --only capacity --seed 1 -o noisy.json
+"$fathom" survey --machine "$data/good/noisy.yaml" --only capacity --seed 1 -o scattered.json
+jq '.findings |= map(if .property == "l1d.line" or .property == "l1d.ways" then .value *= 2 |
+    .low = .value | .high = .value else . end)' scattered.json >noisy.json
 jq '.machine.name = "Bent" | .findings |= map(if .property == "l2.capacity" then .value *= 2 |
     .low = .value | .high = .value else . end)' small.json >bent.json
 
