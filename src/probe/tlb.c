@@ -206,6 +206,7 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     if (!open_tlbs(&tlbs, pages, err))
         return false;
     bool good = fm_read_tlb_curve(lab, &tlbs, err);
+    const bool rises = good && tlbs.count > 0;
     for (size_t i = 0; i < tlbs.count && good;) {
         bool is_one, shared = false;
         good = !pages->code || fm_find_unified_tlb(lab, i, &shared, err);
@@ -230,7 +231,10 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     }
     if (good && tlbs.count == 0) {
         char reason[sizeof((struct fm_finding *)0)->note];
-        snprintf(reason, sizeof reason, "translation costs nothing up to %.0f pages", tlbs.far);
+        snprintf(reason, sizeof reason,
+                 rises ? "what rises up to %.0f pages may come of caches or of page tables"
+                       : "translation costs nothing up to %.0f pages",
+                 tlbs.far);
         report_open(lab, &tlbs, 0, "entries", "", reason);
     }
     mark_levels(lab, &tlbs);
