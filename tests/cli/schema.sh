@@ -39,6 +39,9 @@ for method in cooper-sandoval calibrator 'papi-cache --meter sim' 'amp --meter s
 done
 ok "the simulator's counters" made counted.json survey --machine "$small" --quick --meter sim
 ok "this computer, as far as it comes" made here.json survey --budget 0.3
+"$fathom" stat --quiet --result survey.json --format json -o stat.json -- true >out 2>err
+code=$?
+ok "what a command made of the memory" [ -s stat.json ]
 cp "$top/tests/fuzz/corpus/result/one.json" corpus.json
 check *.json
 ok "the schema is one" [ ! -s err ]
