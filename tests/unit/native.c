@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -18,6 +19,9 @@
 #include "machine/native/pages.h"
 #include "machine/native/watch.h"
 #include "meter/clock.h"
+
+/* MADV_COLLAPSE, which older headers do not have; older kernels refuse it. */
+#define COLLAPSE 25
 
 struct setting {
     struct fm_meter *clock;
@@ -340,6 +344,26 @@ static void places_on_base_pages(void **state)
     }
 }
 
+/* Pages do not collapse under a measurement, even where somebody asks for it: an arena of base
+   pages refuses. Memory like it that does not refuse is seen to have collapsed. */
+static void base_pages_do_not_collapse(void **state)
+{
+    struct fm_machine *machine = machine_of(state);
+    const size_t huge = fm_transparent_page() ? fm_transparent_page() : (size_t)2 << 20;
+    struct fm_pages_seen seen;
+    place(machine, 2 * huge);
+    struct fm_arena *arena = &((struct fm_computer *)machine)->arena;
+    const bool collapsed = madvise(arena->base, arena->bytes, COLLAPSE) == 0;
+    assert_false(collapsed && fm_transparent_page());
+    if (fm_pages_see(arena->base, arena->bytes, &seen))
+        assert_int_equal(seen.huge_bytes, 0);
+    if (madvise(arena->base, arena->bytes, MADV_HUGEPAGE) == 0 &&
+        madvise(arena->base, arena->bytes, COLLAPSE) == 0) {
+        assert_true(fm_pages_see(arena->base, arena->bytes, &seen));
+        assert_true(seen.huge_bytes > 0);
+    }
+}
+
 /* Huge pages are there or not; but when they are promised they must be there. */
 static void huge_pages_are_checked(void **state)
 {
@@ -448,6 +472,7 @@ int main(void)
         cmocka_unit_test(refuses_strings_that_do_not_fit),
         cmocka_unit_test(refuses_more_than_the_limit),
         cmocka_unit_test(places_on_base_pages),
+        cmocka_unit_test(base_pages_do_not_collapse),
         cmocka_unit_test(huge_pages_are_checked),
         cmocka_unit_test(refuses_pages_that_are_not_there),
         cmocka_unit_test(observes_its_surroundings),
