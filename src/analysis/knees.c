@@ -190,7 +190,8 @@ static double improve(struct problem *problem, size_t index, struct search *sear
                       bool ask_inclusive)
 {
     struct best best = {0, search->from, INFINITY, false};
-    for (int inclusive = 0; inclusive <= (ask_inclusive && index > 0); inclusive++) {
+    const int last = ask_inclusive && index > 0 ? 1 : 0;
+    for (int inclusive = 0; inclusive <= last; inclusive++) {
         search->inclusive = inclusive;
         try_knees(problem, index, search, note_best, &best);
     }

@@ -27,7 +27,7 @@ static void choose_points(const struct fm_lab *lab, struct look *look)
 {
     const struct fm_walk *walk = &lab->walk;
     const struct fm_known_level *level = &lab->known.levels[lab->known.count - 2];
-    size_t all[FM_WALK_POINTS], n = 0;
+    size_t all[FM_WALK_POINTS] = {0}, n = 0;
     *look = (struct look){.base_ns = level->height_ns, .top_ns = level[1].height_ns};
     for (size_t i = walk->count; i-- > 0;) {
         const double part =
