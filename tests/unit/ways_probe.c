@@ -68,6 +68,24 @@ static void finds_a_way_smaller_than_a_page(void **state)
     expect(&machine, 4);
 }
 
+/* A first cache so small that what pages are compared with begins to miss it as they grow in
+   number: that must not be taken for room. */
+static void takes_in_no_page_too_many(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct fm_description machine = two_levels(16384, 4, 524288, 4);
+        machine.caches[0].line = machine.caches[1].line = 32;
+        machine.caches[0].latency = 3;
+        machine.caches[1].latency = 14;
+        machine.memory_latency = 60;
+        machine.walk_latency = 20;
+        machine.tlbs[0] = lab_tlb(1, 64, 4, PAGE);
+        machine.page_mapping = FM_MAPPING_CONTIGUOUS;
+        expect(&machine, seed);
+    }
+}
+
 static void finds_them_behind_noise(void **state)
 {
     (void)state;
@@ -105,6 +123,7 @@ int main(void)
         cmocka_unit_test(finds_odd_numbers),
         cmocka_unit_test(more_ways_inside_do_not_hide_them),
         cmocka_unit_test(finds_a_way_smaller_than_a_page),
+        cmocka_unit_test(takes_in_no_page_too_many),
         cmocka_unit_test(finds_them_behind_noise),
         cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
     };
