@@ -8,7 +8,9 @@
 
 struct fm_known_tlb {
     struct fm_tlb_step step;
-    double read_cost;           /* of a miss, as the curve has it */
+    struct fm_tlb_step
+        alone;        /* its first rise, where others were joined to it; held 0: none were */
+    double read_cost; /* of a miss, as the curve has it */
     double cost_low, cost_high; /* of a miss, over placements */
     double rest_ns;             /* what a reference takes besides */
     unsigned entries;           /* 0: not determined */

@@ -176,7 +176,7 @@ static bool is_level(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_t
 
 /* Takes out what only seems to be a level: its rise is the beginning of the next one. */
 static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_tlb_step *steps,
-                       size_t *count, struct fm_error *err)
+                       struct fm_tlb_step *alone, size_t *count, struct fm_error *err)
 {
     for (size_t i = 0; i + 1 < *count;) {
         bool yes;
@@ -186,6 +186,7 @@ static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_tlb_s
             i++;
             continue;
         }
+        alone[i] = alone[i].held > 0 ? alone[i] : steps[i];
         steps[i + 1].held = steps[i].held;
         steps[i + 1].cost_before = steps[i].cost_before;
         memmove(&steps[i], &steps[i + 1], (*count - i - 1) * sizeof *steps);
@@ -197,7 +198,7 @@ static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_tlb_s
 bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
 {
     struct fm_tlb_point points[MOST_POINTS];
-    struct fm_tlb_step steps[MOST_RISES];
+    struct fm_tlb_step steps[MOST_RISES], alone[MOST_RISES] = {{0}};
     const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
     const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
     const double most = fmin(brief ? OTHER_PAGES : FM_TLB_PAGES, memory / (double)tlbs->page);
@@ -217,12 +218,13 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
     if (!fm_smooth_tlb_points(points, n))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
     tlbs->count = fm_read_tlb_steps(points, n, steps, MOST_RISES);
-    if (!join_rises(lab, tlbs, steps, &tlbs->count, err))
+    if (!join_rises(lab, tlbs, steps, alone, &tlbs->count, err))
         return false;
     if (tlbs->count > FM_TLB_LEVELS)
         tlbs->count = FM_TLB_LEVELS;
     for (size_t i = 0; i < tlbs->count; i++)
         tlbs->known[i] = (struct fm_known_tlb){.step = steps[i],
+                                               .alone = alone[i],
                                                .read_cost = steps[i].cost,
                                                .soft = steps[i].missed > SOFT * steps[i].held};
     return true;
@@ -389,13 +391,33 @@ static void take_away(struct fm_tlbs *tlbs, size_t index)
 /* Entries up to which all strides can be tried. */
 #define FEW_ENTRIES 128
 
+/* By the first rise alone, where others were joined to it: a policy that spares some pages, or
+   another that is not LRU, looks like luck; but a group that conflicts by itself is none. */
+static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    const struct fm_known_tlb joined = *tlb;
+    if (tlb->alone.held > 0) {
+        tlb->step = tlb->alone;
+        tlb->soft = false;
+        if (index > 0)
+            tlb->step.cost_before = tlbs->known[index - 1].step.cost;
+        if (!measure_cost(lab, tlbs, index, 1, err) || !fm_find_tlb_ways(lab, tlbs, index, err))
+            return false;
+        if (tlb->ways)
+            return true;
+        *tlb = joined;
+    }
+    return fm_find_tlb_ways(lab, tlbs, index, err);
+}
+
 static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
                           struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
     if (index > 0)
         tlb->step.cost_before = tlbs->known[index - 1].step.cost;
-    if (!fm_find_tlb_ways(lab, tlbs, index, err))
+    if (!find_ways(lab, tlbs, index, err))
         return false;
     double part = 0;
     tlb->entries = tlb->ways * tlb->sets;

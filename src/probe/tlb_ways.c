@@ -244,14 +244,15 @@ static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb 
 }
 
 /* Whether ways and sets hold where no group conflicts cleanly, as when a level inside spares some
-   of its pages. All entries hold neighbours; and pages twice the sets apart share a set like those
-   as far apart as the sets, so that as many as ways fit: else there are twice the sets and half the
-   ways. */
+   of its pages. Nearly all entries hold neighbours, others being those of the program and of
+   whoever walks its tables; and pages twice the sets apart share a set like those as far apart as
+   the sets, so that as many as ways fit: else there are twice the sets and half the ways. */
 static bool holds(struct fm_lab *lab, struct search *search, const struct fm_known_tlb *tlb,
                   bool *yes, struct fm_error *err)
 {
     struct group apart = {tlb->ways, 2 * (size_t)tlb->sets, 1};
-    const struct group neighbours = {tlb->ways * tlb->sets, 1, 1};
+    const unsigned entries = tlb->ways * tlb->sets;
+    const struct group neighbours = {entries - entries / 8, 1, 1};
     const bool room = apart.count * apart.stride <= search->arena;
     double part;
     search->offsets[0] = 0;
