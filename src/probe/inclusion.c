@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/probe.h"
 #include "probe/trial.h"
@@ -197,6 +198,8 @@ static bool plan(const struct fm_lab *lab, size_t outer, struct pair *pair, cons
     else if ((double)(hot * unit) > LARGE_OUTER * inner)
         hot = (size_t)(LARGE_OUTER * inner / (double)unit);
     *why = NULL;
+    if (!(level->capacity > 0))
+        *why = "how much it holds is not known, nor how long a walk drives lines out of it";
     if (hot < 2 || (double)(hot * unit) > 0.5 * inner)
         *why = "the level inside it is too small to keep lines in use";
     const size_t lines = outer > 1 && page / LINES_TO_A_PAGE >= unit ? LINES_TO_A_PAGE : 1;
@@ -225,27 +228,47 @@ static double middle(double a, double b, double c)
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
+/* What was seen says of the level; NULL: nothing, and *why. */
+static const char *verdict(const struct seen *seen, const char **why)
+{
+    *why = NULL;
+    if (seen->cold > HOT)
+        *why = "the level inside it does not keep what is in use";
+    else if (!(seen->error < MOST_ERROR))
+        *why = "the clock is too coarse for the few lines that the level inside it can keep in use";
+    else if (seen->misses > SOME)
+        return "inclusive";
+    else if (fabs(seen->misses) < NONE && seen->beyond < NEAR)
+        return "exclusive";
+    else if (fabs(seen->misses) < NONE && seen->beyond > 1 - NEAR)
+        return "none";
+    else
+        *why = "lines in use were lost now and then, but not as often as they would be";
+    return NULL;
+}
+
+/* The middle of all passes speaks, unless one of them by itself says something else. */
 static void report(struct fm_finding *finding, const struct seen seen[PASSES])
 {
-    const double cold = middle(seen[0].cold, seen[1].cold, seen[2].cold);
-    const double misses = middle(seen[0].misses, seen[1].misses, seen[2].misses);
-    const double error = middle(seen[0].error, seen[1].error, seen[2].error);
-    const double beyond = middle(seen[0].beyond, seen[1].beyond, seen[2].beyond);
-    if (cold > HOT)
-        fm_undetermined(finding, "the level inside it does not keep what is in use");
-    else if (!(error < MOST_ERROR))
-        fm_undetermined(finding,
-                        "the clock is too coarse for the few lines that the level inside it "
-                        "can keep in use");
-    else if (misses > SOME)
-        fm_decided(finding, fm_text("inclusive"), 0.95, "hot-lines");
-    else if (fabs(misses) < NONE && beyond < NEAR)
-        fm_decided(finding, fm_text("exclusive"), 0.95, "hot-lines");
-    else if (fabs(misses) < NONE && beyond > 1 - NEAR)
-        fm_decided(finding, fm_text("none"), 0.95, "hot-lines");
+    const struct seen all = {
+        .cold = middle(seen[0].cold, seen[1].cold, seen[2].cold),
+        .misses = middle(seen[0].misses, seen[1].misses, seen[2].misses),
+        .error = middle(seen[0].error, seen[1].error, seen[2].error),
+        .beyond = middle(seen[0].beyond, seen[1].beyond, seen[2].beyond),
+    };
+    const char *why, *ignored;
+    const char *says = verdict(&all, &why);
+    for (size_t i = 0; says && i < PASSES; i++) {
+        const char *alone = verdict(&seen[i], &ignored);
+        if (alone && strcmp(alone, says) != 0) {
+            says = NULL;
+            why = "of several looks one says this and one that";
+        }
+    }
+    if (says)
+        fm_decided(finding, fm_text(says), 0.95, "hot-lines");
     else
-        fm_undetermined(finding, "lines in use were lost now and then, but not as often as they "
-                                 "would be");
+        fm_undetermined(finding, why);
 }
 
 static bool ask(struct fm_lab *lab, size_t outer, struct fm_error *err)

@@ -57,7 +57,7 @@ static bool caches_do_it(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
 {
     const unsigned fewest = tlbs->list.lines;
     fm_page_list_fill(&tlbs->list, (size_t)pages, 1);
-    tlbs->list.lines = (unsigned)ceil(fewest * tlbs->known[index].step.missed / pages);
+    fm_page_list_touch(&tlbs->list, fewest * tlbs->known[index].step.missed / pages);
     const bool good = also_rises(lab, tlbs, index, yes, err);
     tlbs->list.lines = fewest;
     return good;

@@ -25,6 +25,11 @@ void fm_page_list_close(struct fm_page_list *list)
     *list = (struct fm_page_list){0};
 }
 
+void fm_page_list_touch(struct fm_page_list *list, double lines)
+{
+    list->lines = (unsigned)fmin(ceil(lines), (double)(list->page / UNIT));
+}
+
 void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride)
 {
     list->count = count < list->room ? count : list->room;

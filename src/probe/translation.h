@@ -18,6 +18,9 @@ struct fm_page_list {
 bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err);
 void fm_page_list_close(struct fm_page_list *list);
 
+/* Has more lines of each page touched, as many as it has at the most. */
+void fm_page_list_touch(struct fm_page_list *list, double lines);
+
 /* Pages 0, stride, 2 * stride … */
 void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride);
 

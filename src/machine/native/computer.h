@@ -4,6 +4,7 @@
 
 #include "core/machine.h"
 #include "core/meter.h"
+#include "machine/native/canary.h"
 #include "machine/native/pin.h"
 #include "machine/native/placements.h"
 #include "machine/native/watch.h"
@@ -16,6 +17,7 @@ struct fm_computer {
     struct fm_placements placements;
     struct fm_arena arena; /* the placement in use */
     struct fm_watch watch;
+    struct fm_canary canary;
 };
 
 /* The machine's run, count and chain. */

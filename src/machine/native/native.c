@@ -37,6 +37,7 @@ static void close_computer(struct fm_machine *machine)
 {
     struct fm_computer *computer = (struct fm_computer *)machine;
     fm_placements_free(&computer->placements);
+    fm_canary_close(&computer->canary);
     fm_watch_close(&computer->watch);
     fm_unpin(&computer->pin);
     free(computer);
@@ -82,6 +83,7 @@ struct fm_machine *fm_native_open(int cpu, const struct fm_meter *clock, struct 
     info->page_size_count = fm_other_pages(info->page_sizes, FM_OTHER_PAGES);
     info->memory_limit = safe_memory();
     info->clock = clock->info;
+    fm_canary_open(&computer->canary, clock, info->page_size);
     return &computer->machine;
 }
 
