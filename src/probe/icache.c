@@ -20,6 +20,8 @@ static const double far_bytes[] = {
 /* Where all miss the first cache and few the next. */
 #define BEYOND     1.6
 #define PLACEMENTS 3
+/* Part of a rise that lines must cost where all of them miss. */
+#define SHOWN 0.5
 /* What two good surveys of one machine differ by. */
 #define LEAST_WIDTH 0.03
 /* Part of a cycle that the clock shows of one. */
@@ -48,13 +50,18 @@ static void report_number(struct fm_lab *lab, const char *attribute, const char 
         fm_measured(finding, value, value, value, 0.98, method, "curve:code");
 }
 
-/* What a miss adds, where all miss. */
-static bool report_miss(struct fm_lab *lab, struct fm_icache *icache, double capacity,
-                        struct fm_error *err)
+/* What a miss adds. */
+struct miss {
+    double ns, low, high;
+};
+
+/* … where all miss. */
+static bool time_miss(struct fm_lab *lab, struct fm_icache *icache, double capacity,
+                      struct miss *miss, struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 6, .steps = 256};
     const size_t page = lab->machine->info.page_size;
-    double sum = 0, low = INFINITY, high = 0;
+    *miss = (struct miss){.low = INFINITY};
     for (int i = 0; i < PLACEMENTS; i++) {
         struct fm_code_fetch found;
         icache->lines.apart = icache->line / 2;
@@ -62,15 +69,19 @@ static bool report_miss(struct fm_lab *lab, struct fm_icache *icache, double cap
         if (!fm_lab_place(lab, (size_t)(BEYOND * capacity) + page, err) ||
             !fm_time_fetch(lab, &icache->lines, &care, &found, err))
             return false;
-        sum += found.miss_ns / PLACEMENTS;
-        low = fmin(low, found.miss_ns);
-        high = fmax(high, found.miss_ns);
+        miss->ns += found.miss_ns / PLACEMENTS;
+        miss->low = fmin(miss->low, found.miss_ns);
+        miss->high = fmax(miss->high, found.miss_ns);
     }
+    return true;
+}
+
+static void report_miss(struct fm_lab *lab, const struct miss *miss)
+{
     struct fm_finding *finding = l1i_finding(lab, "miss_latency", "ns");
     if (finding)
-        fm_measured(finding, sum, low * (1 - LEAST_WIDTH), high * (1 + LEAST_WIDTH), 0.95, "lines",
-                    "curve:code");
-    return true;
+        fm_measured(finding, miss->ns, miss->low * (1 - LEAST_WIDTH),
+                    miss->high * (1 + LEAST_WIDTH), 0.95, "lines", "curve:code");
 }
 
 /* Whatever answers in place of a cache takes a cycle more, at the least. */
@@ -203,10 +214,18 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         return true;
     }
     const struct fm_tlb_step rise = icache->steps[step];
-    report_number(lab, "line", "B", (double)icache->line, "lines");
     if (!fm_find_code_ways(lab, icache, &rise, err))
         return false;
     const double capacity = (double)icache->ways * (double)icache->way_bytes;
+    struct miss miss;
+    if (!time_miss(lab, icache, icache->ways ? capacity : rise.missed, &miss, err))
+        return false;
+    if (miss.ns < SHOWN * (rise.cost - rise.cost_before)) {
+        give_up(lab, "beyond what looks like its capacity, lines do not miss as they should");
+        return true;
+    }
+    report_number(lab, "line", "B", (double)icache->line, "lines");
+    report_miss(lab, &miss);
     mark(lab, icache, step, capacity);
     if (!icache->ways) {
         char reason[sizeof((struct fm_finding *)0)->note];
@@ -216,10 +235,10 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
                  rise.held, rise.missed);
         report_open(lab, "capacity", "B", reason);
         report_open(lab, "ways", "", reason);
-        return report_miss(lab, icache, rise.missed, err);
+        return true;
     }
     report_ways(lab, icache);
-    return report_miss(lab, icache, capacity, err);
+    return true;
 }
 
 /* The rise on both sides of a capacity; its number, or the count of rises. */
@@ -259,14 +278,18 @@ static bool second(struct fm_lab *lab, struct fm_icache *icache, const struct fm
     icache->line = look.line;
     if (!fm_confirm_code_ways(lab, icache, (unsigned)ways, way_bytes, miss_ns, agrees, err))
         return false;
+    struct miss miss;
     if (!*agrees)
         return true;
+    if (!time_miss(lab, icache, counted->bytes, &miss, err))
+        return false;
     icache->ways = (unsigned)ways;
     icache->way_bytes = way_bytes;
     mark(lab, icache, step, counted->bytes);
     report_number(lab, "line", "B", (double)icache->line, "lines");
     report_ways(lab, icache);
-    return report_miss(lab, icache, counted->bytes, err);
+    report_miss(lab, &miss);
+    return true;
 }
 
 static const char *const properties[] = {"l1i.capacity", "l1i.line", "l1i.ways", "l1i.miss_latency",

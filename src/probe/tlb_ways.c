@@ -21,6 +21,9 @@
 #define MORE 1.3
 /* How many more pages than conflict at all are tried for one where all do. */
 #define FURTHER 4
+/* Sets are mostly a power of two in number, or a few times that: up to so many pages such strides
+   are tried first, which are few. */
+#define MOST_OF_TWOS 64
 /* A group of n - 1 must show so many times less: pages that conflict by chance do not. */
 #define LESS 3
 /* Part of the pages that must miss each level inside. */
@@ -41,6 +44,11 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROU
 #define CONFIRMATIONS 3
 /* … and those that a disturbance may spoil. */
 #define ACCIDENTS 1
+
+/* Laps before a reading: LRU has forgotten what was there after one; where victims are drawn by
+   lot it takes many. */
+#define SOON_AFTER 3
+#define LONG_AFTER 24
 
 struct group {
     unsigned count; /* n */
@@ -147,11 +155,11 @@ static bool place(struct fm_lab *lab, struct search *search, struct fm_error *er
     return fm_place_pages(lab, &search->list, search->arena, err);
 }
 
-/* Which part of the step from hit to miss a group shows. */
-static bool time_group(struct fm_lab *lab, struct search *search, const struct group *group,
-                       unsigned repeats, double *part, struct fm_error *err)
+/* Which part of the step from hit to miss a group shows after so many laps. */
+static bool time_group_after(struct fm_lab *lab, struct search *search, const struct group *group,
+                             unsigned laps, unsigned repeats, double *part, struct fm_error *err)
 {
-    const struct fm_care care = {.repeats = repeats, .laps = 3, .steps = 32};
+    const struct fm_care care = {.repeats = repeats, .laps = laps, .steps = 32};
     struct fm_translation found;
     fill(search, group);
     if (!fm_time_translation(lab, &search->list, &care, &found, err))
@@ -159,6 +167,12 @@ static bool time_group(struct fm_lab *lab, struct search *search, const struct g
     *part = (found.cost_ns - search->step->cost_before) /
             (search->step->cost - search->step->cost_before);
     return true;
+}
+
+static bool time_group(struct fm_lab *lab, struct search *search, const struct group *group,
+                       unsigned repeats, double *part, struct fm_error *err)
+{
+    return time_group_after(lab, search, group, SOON_AFTER, repeats, part, err);
 }
 
 /* The middle of what a group shows on a few placements; 0 where on one more than may be by accident
@@ -191,13 +205,30 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     return true;
 }
 
-/* The stride at which a number of pages conflicts most. */
-static bool best_stride(struct fm_lab *lab, struct search *search, unsigned count, double low,
-                        double high, struct group *best, double *most, struct fm_error *err)
+/* Strides from one to another, all of them or the powers of two alone. */
+struct strides {
+    size_t from, to;
+    bool twos;
+};
+
+static size_t first_stride(const struct strides *strides)
 {
-    const size_t from = (size_t)ceil(low / (count - 1)), to = (size_t)(high / (count - 1));
+    size_t stride = 1;
+    if (!strides->twos)
+        return strides->from > 1 ? strides->from : 1;
+    while (stride < strides->from)
+        stride *= 2;
+    return stride;
+}
+
+/* The stride at which a number of pages conflicts most. */
+static bool best_stride(struct fm_lab *lab, struct search *search, unsigned count,
+                        const struct strides *strides, struct group *best, double *most,
+                        struct fm_error *err)
+{
     *most = 0;
-    for (size_t stride = from ? from : 1; stride <= to; stride++) {
+    for (size_t stride = first_stride(strides); stride <= strides->to;
+         stride = strides->twos ? 2 * stride : stride + 1) {
         struct group group = {count, stride, 1};
         double part;
         choose_offsets(search, stride, fm_lab_seed(lab));
@@ -215,26 +246,54 @@ static bool best_stride(struct fm_lab *lab, struct search *search, unsigned coun
     return true;
 }
 
+/* Pages a power of two apart fall into as many sets as the odd part of their number says, and
+   conflict when they are one more than all those together have ways. Then fewer conflict at a
+   multiple of the stride. */
+static bool look_wider(struct fm_lab *lab, struct search *search, struct group *group,
+                       double *found, struct fm_error *err)
+{
+    const unsigned ways = group->count - 1;
+    for (unsigned times = ways; times > 1; times--) {
+        struct group wider = {ways / times + 1, group->stride * times, 1};
+        double part;
+        if (ways % times)
+            continue;
+        if (!confirm(lab, search, &wider, &part, err))
+            return false;
+        if (part > 0) {
+            *group = wider;
+            *found = part;
+            return true;
+        }
+    }
+    return true;
+}
+
 /* The fewest pages that conflict, all of them; or, where no number does so, that conflict at all.
  */
-static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb *tlb,
+static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb *tlb, bool twos,
                  struct fm_error *err)
 {
     const double low = tlb->step.held / WIDER, high = tlb->step.missed * WIDER;
+    const double last = twos ? fmin(MOST_OF_TWOS, high + 1) : high + 1;
     double found = 0;
-    for (unsigned count = 2; count <= high + 1 && found < ALL; count++) {
+    for (unsigned count = 2; count <= last && found < ALL; count++) {
+        const struct strides strides = {(size_t)ceil(low / (count - 1)),
+                                        (size_t)(high / (count - 1)), twos};
         struct group group;
         double most, least = 0;
         if (search->spent > spend[lab->options->effort] ||
             (tlb->ways && count > FURTHER * tlb->ways))
             break;
         if (!fm_lab_go_on(lab, count / high, err) ||
-            !best_stride(lab, search, count, low, high, &group, &most, err))
+            !best_stride(lab, search, count, &strides, &group, &most, err))
             return false;
         if (most > CONFLICT && !confirm(lab, search, &group, &least, err))
             return false;
+        if (twos && found == 0 && least > 0 && !look_wider(lab, search, &group, &least, err))
+            return false;
         if (found > 0 ? least > ALL : least > 0) {
-            tlb->ways = count - 1;
+            tlb->ways = group.count - 1;
             tlb->sets = (unsigned)group.stride;
             found = least;
         }
@@ -243,20 +302,36 @@ static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb 
     return true;
 }
 
+/* The least that a group shows on some placements, when what was there before is forgotten under
+   any policy: what disturbs only adds. */
+static bool least_shown(struct fm_lab *lab, struct search *search, const struct group *group,
+                        double *least, struct fm_error *err)
+{
+    *least = INFINITY;
+    for (int i = 0; i < CONFIRMATIONS; i++) {
+        double part;
+        if (!place(lab, search, err) ||
+            !time_group_after(lab, search, group, LONG_AFTER, 4, &part, err))
+            return false;
+        *least = fmin(*least, part);
+    }
+    return true;
+}
+
 /* Whether ways and sets hold where no group conflicts cleanly, as when a level inside spares some
-   of its pages. Nearly all entries hold neighbours, others being those of the program and of
-   whoever walks its tables; and pages twice the sets apart share a set like those as far apart as
+   of its pages. Most entries hold neighbours, others being those of the program and of whoever
+   walks its tables; and pages twice the sets apart share a set like those as far apart as
    the sets, so that as many as ways fit: else there are twice the sets and half the ways. */
 static bool holds(struct fm_lab *lab, struct search *search, const struct fm_known_tlb *tlb,
                   bool *yes, struct fm_error *err)
 {
     struct group apart = {tlb->ways, 2 * (size_t)tlb->sets, 1};
     const unsigned entries = tlb->ways * tlb->sets;
-    const struct group neighbours = {entries - entries / 8, 1, 1};
+    const struct group neighbours = {entries - entries / 4, 1, 1};
     const bool room = apart.count * apart.stride <= search->arena;
     double part;
     search->offsets[0] = 0;
-    if (!place(lab, search, err) || !time_group(lab, search, &neighbours, 4, &part, err))
+    if (!least_shown(lab, search, &neighbours, &part, err))
         return false;
     *yes = part < CONFLICT && room;
     if (!*yes || tlb->sets == 1)
@@ -266,7 +341,7 @@ static bool holds(struct fm_lab *lab, struct search *search, const struct fm_kno
         *yes = false;
         return true;
     }
-    if (!time_group(lab, search, &apart, 4, &part, err))
+    if (!least_shown(lab, search, &apart, &part, err))
         return false;
     *yes = part < CONFLICT;
     return true;
@@ -292,7 +367,9 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     search.list.code = tlbs->list.code;
     search.list.mapped = tlbs->list.mapped;
     search.list.ripen = tlbs->list.ripen;
-    good = good && place(lab, &search, err) && find(lab, &search, tlb, err);
+    good = good && place(lab, &search, err) && find(lab, &search, tlb, true, err);
+    if (good && !tlb->ways)
+        good = find(lab, &search, tlb, false, err);
     bool yes = true;
     if (good && tlb->ways && tlb->spares)
         good = holds(lab, &search, tlb, &yes, err);
