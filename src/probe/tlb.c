@@ -183,6 +183,21 @@ static bool is_alone(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t inde
     return false;
 }
 
+/* Which levels code shares with data. Beyond what the first of them holds that is not the very
+   first, what is to be seen has been seen of data. */
+static bool find_shared(struct fm_lab *lab, struct fm_tlbs *tlbs, bool shared[FM_TLB_LEVELS],
+                        struct fm_error *err)
+{
+    for (size_t i = 0; i < FM_TLB_LEVELS; i++) {
+        const struct fm_finding *entries = entries_of_data(lab, i);
+        if (!fm_find_unified_tlb(lab, i, &shared[i], err))
+            return false;
+        if (shared[i] && i > 0 && tlbs->most <= 0)
+            tlbs->most = entries->value.number;
+    }
+    return true;
+}
+
 static bool open_tlbs(struct fm_tlbs *tlbs, const struct pages *pages, struct fm_error *err)
 {
     const char *qualifier = pages->qualifier;
@@ -203,16 +218,17 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
 {
     const char *qualifier = pages->qualifier;
     struct fm_tlbs tlbs;
+    bool shared[FM_TLB_LEVELS] = {false};
     if (!open_tlbs(&tlbs, pages, err))
         return false;
-    bool good = fm_read_tlb_curve(lab, &tlbs, err);
+    bool good = (!pages->code || find_shared(lab, &tlbs, shared, err)) &&
+                fm_read_tlb_curve(lab, &tlbs, err);
     const bool rises = good && tlbs.count > 0;
     for (size_t i = 0; i < tlbs.count && good;) {
-        bool is_one, shared = false;
-        good = !pages->code || fm_find_unified_tlb(lab, i, &shared, err);
-        if (good && i > 0 && pages->code && (shared || !is_alone(lab, &tlbs, i)))
+        bool is_one;
+        if (i > 0 && pages->code && (shared[i] || !is_alone(lab, &tlbs, i)))
             break;
-        good = good && fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
+        good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
                fm_measure_tlb(lab, &tlbs, i, &is_one, err);
         if (!good || !is_one)
             continue;

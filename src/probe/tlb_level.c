@@ -201,7 +201,8 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
     struct fm_tlb_step steps[MOST_RISES], alone[MOST_RISES] = {{0}};
     const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
     const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
-    const double most = fmin(brief ? OTHER_PAGES : FM_TLB_PAGES, memory / (double)tlbs->page);
+    const double wanted = brief ? OTHER_PAGES : tlbs->most > 0 ? tlbs->most : FM_TLB_PAGES;
+    const double most = fmin(wanted, memory / (double)tlbs->page);
     size_t n;
     if (!read_points(lab, tlbs, most, points, &n, err))
         return false;
