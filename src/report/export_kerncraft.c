@@ -47,21 +47,52 @@ static void replacement(struct fm_export_page *page, const char *cache)
                         finding->value.text, cache);
 }
 
+/* kerncraft's simulator refuses a cache that allocates on a write and writes through. */
 static void writes(struct fm_export_page *page, const char *cache)
 {
     const struct fm_finding *allocate =
         fm_export_want(page, cache, "write_allocate", "write_allocate");
     const struct fm_finding *policy = fm_export_want(page, cache, "write_policy", "write_back");
+    const bool allocates = allocate && allocate->value.truth;
+    const bool back = policy && strcmp(policy->value.text, "back") == 0;
+    if (allocates && policy && !back) {
+        fm_export_leave_out(page, "write_allocate, write_back",
+                            "kerncraft cannot model %s, which allocates and writes through", cache);
+        return;
+    }
     if (allocate)
-        fprintf(page->out, "    write_allocate: %s\n", allocate->value.truth ? "true" : "false");
+        fprintf(page->out, "    write_allocate: %s\n", allocates ? "true" : "false");
     if (policy)
-        fprintf(page->out, "    write_back: %s\n",
-                strcmp(policy->value.text, "back") == 0 ? "true" : "false");
+        fprintf(page->out, "    write_back: %s\n", back ? "true" : "false");
 }
 
-static void cache_level(struct fm_export_page *page, unsigned level, unsigned last)
+/* The line, unless it is longer than that of the level before: kerncraft's simulator then refuses
+   to join the two. Returns what the next one is held against. */
+static double line(struct fm_export_page *page, const char *cache, double bytes, double before)
+{
+    if (before > 0 && bytes > before)
+        fm_export_leave_out(page, "cl_size",
+                            "kerncraft cannot model lines of %.0f in %s behind lines of %.0f",
+                            bytes, cache, before);
+    else
+        cache_number(page, "cl_size", bytes);
+    return bytes > 0 ? bytes : before;
+}
+
+/* The level that is asked when this one misses; 0 for memory. */
+static unsigned level_behind(const struct fm_result *result, unsigned level)
+{
+    while (++level <= FM_CACHE_LEVELS)
+        if (fm_export_level(result, level))
+            return level;
+    return 0;
+}
+
+/* Returns its line, or where that is unknown the one before. */
+static double cache_level(struct fm_export_page *page, unsigned level, double line_before)
 {
     const char *cache = fm_export_level(page->result, level);
+    const unsigned behind = level_behind(page->result, level);
     double number;
     char what[16];
     snprintf(what, sizeof what, "sets of L%u", level);
@@ -70,22 +101,22 @@ static void cache_level(struct fm_export_page *page, unsigned level, unsigned la
     fprintf(page->out, "- level: L%u\n  cache per group:\n", level);
     cache_number(page, "sets", g.sets);
     cache_number(page, "ways", g.ways);
-    cache_number(page, "cl_size", g.line);
+    const double held = line(page, cache, g.line, line_before);
     replacement(page, cache);
     writes(page, cache);
-    if (level < last)
-        fprintf(page->out, "    load_from: L%u\n    store_to: L%u\n", level + 1, level + 1);
+    if (behind)
+        fprintf(page->out, "    load_from: L%u\n    store_to: L%u\n", behind, behind);
     if (fm_export_number(page, cache, "capacity", "size per group", &number))
         fprintf(page->out, "  size per group: %.0f B\n", number);
     if (fm_export_number(page, cache, "shared_by", "cores per group", &number))
         fprintf(page->out, "  cores per group: %.0f\n", number);
     page->told++;
+    return held;
 }
 
 static void write_kerncraft(struct fm_export_page *page)
 {
-    const unsigned last = fm_export_last_level(page->result);
-    double number;
+    double number, line_before = 0;
     fprintf(page->out,
             "# Measured by fathom %s. A size per group is what a program gets; what is missing\n"
             "# was not determined, or is not fathom's to know.\n"
@@ -97,9 +128,9 @@ static void write_kerncraft(struct fm_export_page *page)
     if (fm_export_number(page, "l1d", "line", "cacheline size", &number))
         fprintf(page->out, "cacheline size: %.0f B\n", number);
     fputs("memory hierarchy:\n", page->out);
-    for (unsigned level = 1; level <= last; level++)
-        if (fm_export_level(page->result, level))
-            cache_level(page, level, last);
+    for (unsigned level = level_behind(page->result, 0); level;
+         level = level_behind(page->result, level))
+        line_before = cache_level(page, level, line_before);
     fputs("- level: MEM\n  size per group: ~\n", page->out);
     fm_export_leave_out(page, "sockets, cores, FLOPs per cycle, ports, compiler, benchmarks",
                         "fathom does not know them; kerncraft's manual says what to write");

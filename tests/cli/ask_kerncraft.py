@@ -1,8 +1,8 @@
 """Gives a machine file to kerncraft, and says what is wrong with its memory hierarchy.
 
-kerncraft is on PyPI, and not packaged everywhere. Where it is missing the form alone is checked, as its
-examples and machinemodel.py have it: an amount is "<decimal> <prefix><unit>", a cache has at most the
-keys below, which go to the cache simulator as plain numbers, and levels name the next one.
+kerncraft is on PyPI, and not packaged everywhere (a script of its own name would be imported in its place). Where it is
+missing the form alone is checked, as its examples and machinemodel.py have it: an amount is "<decimal> <prefix><unit>",
+a cache has at most the keys below, which go to the cache simulator as plain numbers, and levels name the next one.
 """
 import re
 import sys
@@ -16,7 +16,8 @@ POLICIES = {"LRU", "FIFO", "MRU", "RR"}
 
 
 def ask_kerncraft(path):
-    """Has kerncraft read the file and build the caches in its simulator; sizes as it sees them."""
+    """Has kerncraft read the file, build the caches in its simulator and run over each twice: its size as kerncraft
+    sees it, and how often the second time misses."""
     try:
         from kerncraft.machinemodel import MachineModel
     except ImportError:
@@ -24,8 +25,14 @@ def ask_kerncraft(path):
     machine = MachineModel(path)
     if any("cores per group" not in level for level in machine["memory hierarchy"][:-1]):
         return "read"
-    caches = machine.get_cachesim().levels(with_mem=False)
-    return [cache.backend.sets * cache.backend.ways * cache.backend.cl_size for cache in caches]
+    simulator = machine.get_cachesim()
+    seen = []
+    for cache in simulator.levels(with_mem=False):
+        for _ in range(2):
+            simulator.reset_stats()
+            simulator.load(range(0, cache.size(), cache.cl_size), length=1)
+        seen.append((cache.size(), cache.stats()["MISS_count"]))
+    return seen
 
 
 def main():
