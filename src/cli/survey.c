@@ -30,6 +30,9 @@ static int check_request(const struct fm_request *request)
                            "--cpu: only this computer has CPUs to choose from: leave it out");
     if (request->quiet && request->verbose)
         return fm_complain(FM_EXIT_USAGE, "--quiet: --verbose was given too: choose one");
+    if (request->output && request->record && strcmp(request->output, request->record) == 0)
+        return fm_complain(FM_EXIT_USAGE, "--record: the result goes to '%.64s' too: name another",
+                           request->record);
     return FM_EXIT_ANSWERED;
 }
 

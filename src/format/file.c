@@ -94,70 +94,136 @@ static bool write_through(const char *path, const char *text, size_t length, str
     return ok;
 }
 
-/* Opens a new file beside path; its name goes to `name`. */
-static int open_temporary(const char *path, mode_t mode, char name[PATH_MAX])
+/* A file that is to take the place of another. */
+struct draft {
+    int fd;
+    char name[PATH_MAX]; /* empty while it has none */
+};
+
+/* Its name beside path: short, so that it fits wherever that of path does. */
+static bool draft_name(const char *path, unsigned attempt, char name[PATH_MAX])
 {
-    for (unsigned i = 0; i < 100; i++) {
-        const int n = snprintf(name, PATH_MAX, "%s.%ld-%u.tmp", path, (long)getpid(), i);
-        if (n >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash + 1 - path) : 0;
+    const int n =
+        snprintf(name, PATH_MAX, "%.*s.fathom-%ld-%u.tmp", folder, path, (long)getpid(), attempt);
+    if (n >= PATH_MAX)
+        errno = ENAMETOOLONG;
+    return n < PATH_MAX;
 }
 
-static bool replace(const char *path, mode_t mode, const char *text, size_t length)
+static bool try_name(struct draft *draft, mode_t mode)
 {
-    char name[PATH_MAX];
-    const int fd = open_temporary(path, mode, name);
-    if (fd < 0)
+    char opened[64];
+    if (draft->fd < 0) {
+        draft->fd = open(draft->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        return draft->fd >= 0;
+    }
+    snprintf(opened, sizeof opened, "/proc/self/fd/%d", draft->fd);
+    return linkat(AT_FDCWD, opened, AT_FDCWD, draft->name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* Opens it with a name, or gives a name to one that is open without. */
+static bool name_draft(struct draft *draft, const char *path, mode_t mode)
+{
+    for (unsigned i = 0; i < 100 && draft_name(path, i, draft->name); i++) {
+        if (try_name(draft, mode))
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    draft->name[0] = '\0';
+    return false;
+}
+
+static bool open_draft(struct draft *draft, const char *path, mode_t mode, bool named)
+{
+    char folder[PATH_MAX];
+    draft->fd = -1;
+    draft->name[0] = '\0';
+    if (named)
+        return name_draft(draft, path, mode);
+    snprintf(folder, sizeof folder, "%s", path);
+    draft->fd = open(dirname(folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+    return draft->fd >= 0;
+}
+
+static bool replace_by(bool named, const char *path, mode_t mode, const char *text, size_t length)
+{
+    struct draft draft;
+    if (!open_draft(&draft, path, mode, named))
         return false;
-    bool ok = write_all(fd, text, length) && fsync(fd) == 0;
+    bool ok = write_all(draft.fd, text, length) && fsync(draft.fd) == 0 &&
+              (named || name_draft(&draft, path, mode));
     int why = errno; /* of the first step that failed, past those that clean up */
-    if (close(fd) != 0 && ok) {
+    if (close(draft.fd) != 0 && ok) {
         ok = false;
         why = errno;
     }
-    if (ok && rename(name, path) != 0) {
+    if (ok && rename(draft.name, path) != 0) {
         ok = false;
         why = errno;
     }
     if (!ok) {
-        unlink(name);
+        if (draft.name[0])
+            unlink(draft.name);
         errno = why;
     }
     return ok;
 }
 
+/* Without a name until it is whole: of such a file nothing is left when the program is killed. Not
+   every file system has them. */
+static bool replace(const char *path, mode_t mode, const char *text, size_t length)
+{
+    return replace_by(false, path, mode, text, length) ||
+           replace_by(true, path, mode, text, length);
+}
+
+/* Through a symbolic link the file it names is replaced, not the link. */
+static const char *place_of(const char *path, char target[PATH_MAX])
+{
+    return realpath(path, target) ? target : path;
+}
+
 bool fm_file_write(const char *path, const char *text, size_t length, struct fm_error *err)
 {
     struct stat old;
+    char target[PATH_MAX];
     const bool exists = stat(path, &old) == 0;
     if (exists && !S_ISREG(old.st_mode))
         return write_through(path, text, length, err);
-    /* Through a symbolic link the file it names is replaced, not the link. */
-    char target[PATH_MAX];
-    const char *place = exists && realpath(path, target) ? target : path;
     const mode_t mode = exists ? old.st_mode & 0777 : 0666;
-    return replace(place, mode, text, length) || refuse(path, FM_ERR_IO, err);
+    return replace(place_of(path, target), mode, text, length) || refuse(path, FM_ERR_IO, err);
+}
+
+/* Does what a write begins with, and leaves nothing of it. */
+static bool try_draft(const char *path)
+{
+    struct draft draft;
+    if (!open_draft(&draft, path, 0600, false) && !open_draft(&draft, path, 0600, true))
+        return false;
+    if (draft.name[0])
+        unlink(draft.name);
+    close(draft.fd);
+    return true;
 }
 
 bool fm_file_check_writable(const char *path, struct fm_error *err)
 {
     struct stat old;
-    char folder[PATH_MAX];
-    if (!*path || strlen(path) >= sizeof folder)
+    char target[PATH_MAX];
+    const size_t length = strlen(path);
+    if (!length || length >= sizeof target)
         return fm_fail(err, FM_ERR_USAGE, "%s: is no name for a file", fm_short_path(path));
-    if (stat(path, &old) == 0 && S_ISDIR(old.st_mode)) {
+    const bool exists = stat(path, &old) == 0;
+    if (!exists && errno != ENOENT)
+        return refuse(path, FM_ERR_USAGE, err);
+    if (exists ? S_ISDIR(old.st_mode) : path[length - 1] == '/') {
         errno = EISDIR;
         return refuse(path, FM_ERR_USAGE, err);
     }
-    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
+    if (exists && !S_ISREG(old.st_mode))
         return access(path, W_OK) == 0 || refuse(path, FM_ERR_USAGE, err);
-    strcpy(folder, path);
-    return access(dirname(folder), W_OK | X_OK) == 0 || refuse(path, FM_ERR_USAGE, err);
+    return try_draft(place_of(path, target)) || refuse(path, FM_ERR_USAGE, err);
 }

@@ -12,8 +12,9 @@
 bool fm_file_read(const char *path, size_t limit, char **text, size_t *length,
                   struct fm_error *err);
 
-/* Replaces the file at once: a temporary file beside it is written and renamed, or removed when
-   something fails. What is no ordinary file (a pipe, /dev/null) is written to as it is. */
+/* Replaces the file at once: another is written in its folder, which takes its name when it is
+   whole, and of which nothing is left when something fails. What is no ordinary file (a pipe,
+   /dev/null) is written to as it is. */
 bool fm_file_write(const char *path, const char *text, size_t length, struct fm_error *err);
 
 /* Whether fm_file_write could begin, to be asked before a long measurement; USAGE if not. */

@@ -65,8 +65,10 @@ awk 'BEGIN { printf "{\"schema\": \""; for (i = 0; i < 66; i++) { s = s "xxxxxxx
 refused "more than a result can be" 2 'large.json: is larger than' get l2.line --result large.json
 
 # The write is cut off by a limit: the signal ends the program in the middle of it.
-cp small.json old.json
-(ulimit -f 2; "$fathom" survey --machine "$data/good/small.yaml" -o old.json) >out 2>err
-ok "an interrupted write leaves the old file" cmp -s small.json old.json
+mkdir cut
+cp small.json cut/old.json
+(ulimit -f 2; "$fathom" survey --machine "$data/good/small.yaml" -o cut/old.json) >out 2>err
+ok "an interrupted write leaves the old file" cmp -s small.json cut/old.json
+ok "and nothing beside it" [ "$(ls -A cut)" = old.json ]
 
 done_testing

@@ -56,6 +56,24 @@ refused "replay and record" 2 '--record' --replay x --record y
 refused "recording two machines" 2 'one at a time' --machine "$small" --machine "$small" --record y
 refused "CPU of a described machine" 2 '--cpu' --machine "$small" --cpu 0
 
+refused "a result and its samples in one file" 2 '--record: .*name another' -o x.json --record x.json
+
+# A place that cannot be written is found before anything is measured, which would take more than this second.
+ln -s /proc/version link.json
+ulimit -S -t 1
+for place in nowhere/x.json new.json/ . link.json /proc/x.json "$(printf '%0251d' 0).json"; do
+    what="cannot be written: $(printf %.16s "$place")"
+    refused "survey, $what" 2 'cannot be written' survey --thorough --format json -o "$place"
+    refused "recording, $what" 2 'cannot be written' survey --thorough --record "$place"
+    refused "curve, $what" 2 'cannot be written' curve levels --thorough --format json -o "$place"
+    refused "stat, $what" 125 'cannot be written' stat --format json -o "$place" -- touch ran
+done
+ulimit -S -t unlimited
+ok "stat has not run its command" [ ! -e ran ]
+name=$(printf '%0250d' 0).json
+run survey --machine "$small" --only levels -o "$name"
+ok "a name as long as names can be" [ "$code" = 0 -a -s "$name" ]
+
 refused "CPU that does not exist" 3 '99999' --cpu 99999
 for method in papi-cache amp; do
     refused "method $method without counters" 3 "method $method: .*no counters" --method $method \
