@@ -4,6 +4,7 @@ import uPlot from 'uplot'
 import { drawable, floorOf, padded, sizeTicks, tickText, valueTicks } from './scales.js'
 import { colour, onThemeChange } from './theme.js'
 import { el } from './dom.js'
+import { followFingers } from './touch.js'
 import { marksPlugin } from './marks.js'
 import { readout } from './readout.js'
 
@@ -158,6 +159,7 @@ export function drawChart(spec, host, description) {
   controls.refresh()
   charts.add(chart)
   chart.over.addEventListener('dblclick', () => chart.setScale('x', { min: ends[0], max: ends[1] }))
+  followFingers(chart, ends)
   host.tabIndex = 0
   host.setAttribute('role', 'group')
   host.setAttribute('aria-roledescription', 'interactive chart')

@@ -173,7 +173,42 @@ async function checkPhone(browser, file) {
   const figure = page.locator('figure.curve').first()
   await figure.locator('.u-over').tap()
   ok('a tap reads the curve', /^footprint .* ns/s.test((await figure.locator('.readout').innerText()).trim()))
+  await checkFingers(page, figure)
   equal('no error on a telephone', page.trouble, [])
+}
+
+// Touches as a screen reports them; places are parts of the chart's width.
+async function checkFingers(page, figure) {
+  const session = await page.context().newCDPSession(page)
+  await figure.locator('.chart').scrollIntoViewIfNeeded()
+  const box = await figure.locator('.u-over').boundingBox()
+  const touch = (type, ...places) => session.send('Input.dispatchTouchEvent', {
+    type, touchPoints: places.map((part, id) => ({ x: box.x + box.width * part, y: box.y + box.height / 2, id }))
+  })
+  const where = async () => (await figure.locator('.readout .where').innerText()).trim()
+  const readAt = async part => {
+    await touch('touchStart', part - 0.1)
+    for (const step of [0.07, 0.03, 0])
+      await touch('touchMove', part - step)
+    await touch('touchEnd')
+    return where()
+  }
+  const before = [await readAt(0.3), await readAt(0.7)]
+  ok('a finger reads along the curve', before[0] !== before[1] && before.every(text => /^footprint /.test(text)), before)
+  const reset = figure.getByRole('button', { name: 'Reset zoom' })
+  const pinch = async (from, to) => {
+    await touch('touchStart', ...from)
+    for (const part of [0.25, 0.5, 0.75, 1])
+      await touch('touchMove', ...from.map((start, i) => start + (to[i] - start) * part))
+    await touch('touchEnd')
+  }
+  const held = [await readAt(0.4), await readAt(0.6)]
+  await pinch([0.4, 0.6], [0.2, 0.8])
+  ok('two fingers zoom in', await reset.isEnabled())
+  equal('what was under them stays there', [await readAt(0.2), await readAt(0.8)], held)
+  await pinch([0.1, 0.9], [0.45, 0.55])
+  ok('and out', await reset.isDisabled())
+  equal('as far as there are points', [await readAt(0.3), await readAt(0.7)], before)
 }
 
 async function checkSeveral(browser, file) {
