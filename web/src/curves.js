@@ -61,11 +61,17 @@ function ends(finding, { points }) {
   return { low: Math.max(low, points[0][0]), high: Math.min(high, points[points.length - 1][0]) }
 }
 
-// The structure that ends there: the step says it, or the curve is of one alone.
-function edgeName({ label }, rank) {
+// The structure that ends there: the step says it, or the curve is of one alone. A step that no finding was made of
+// is doubtful; one of a structure that no finding speaks of has no name.
+function edgeName(result, finding, { label }, rank) {
   if (typeof rank === 'string')
     return structureName(rank)
-  return /^(l\d|[di]tlb\d|memory)/.test(label) ? structureName(label).replace(/ @.*/, '') : label ?? ''
+  if (!/^(l\d|[di]tlb\d|memory)/.test(label))
+    return label ?? ''
+  const name = structureName(label).replace(/ @.*/, '')
+  if (finding || label === 'memory')
+    return name
+  return result.findings.some(each => each.property.startsWith(`${label}.`)) ? `${name}?` : ''
 }
 
 // Where levels end: as the finding has it that was made of the curve, or else where the curve
@@ -79,7 +85,7 @@ function marksOf(family) {
     const finding = edgeOf(result, curve, step)
     return {
       x: finding?.value ?? step.x, y: alone ? step.y : 0, ...stretch(curve, i),
-      label: edgeName(step, rank), edge: step.x < curve.points[curve.points.length - 1][0],
+      label: edgeName(result, finding, step, rank), edge: step.x < curve.points[curve.points.length - 1][0],
       ...ends(finding, curve)
     }
   })).sort((a, b) => a.x - b.x)
@@ -97,9 +103,10 @@ function pointsTable(family) {
 }
 
 function description(family) {
-  const [{ curve }] = family.curves
-  const steps = family.curves.length > 1 ? [] : curve.steps.filter(step => step.label)
-    .map(step => `${structureName(step.label)} ${number(step.y, curve.y.unit)} up to ${number(step.x, curve.x.unit)}`)
+  const [{ curve, result, rank }] = family.curves
+  const steps = family.curves.length > 1 ? [] : curve.steps
+    .map(step => ({ ...step, name: edgeName(result, edgeOf(result, curve, step), step, rank) })).filter(step => step.name)
+    .map(step => `${step.name} ${number(step.y, curve.y.unit)} up to ${number(step.x, curve.x.unit)}`)
   return `${family.title}. ${steps.length ? `Levels: ${steps.join('; ')}.` : ''}`
 }
 

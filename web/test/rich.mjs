@@ -56,7 +56,7 @@ export async function checkRich(browser, text, save) {
   result.ledger = LEDGER
   result.curves.push(...family, ...misses)
   result.warnings.push({ id: 'noise', text: 'time was lost', remedy: 'try again' })
-  result.curves.find(curve => curve.id === 'cache-only').steps.push({ x: 2 ** 20, y: 60, label: 'l9' })
+  result.curves.find(curve => curve.id === 'cache-only').steps.push({ x: 2 ** 20, y: 60, label: 'l7' }, { x: 2 ** 21, y: 61, label: 'l6' })
   result.complete = false
   const page = await open(browser, save('rich.html', withData(text, data)))
 
@@ -81,6 +81,9 @@ export async function checkRich(browser, text, save) {
   ok('what cannot be asked says why', /not possible here.*needs a counter/.test(row('banks')))
   ok('warnings have their remedy', /time was lost\s*Remedy: try again/.test(await page.locator('.warnings').innerText()))
   ok('an early end is said at the head', (await page.locator('.remarks').innerText()).includes('ended early'))
+  await chartOf(page, 0)
+  const told = await page.locator('figure.curve .chart').first().getAttribute('aria-label')
+  ok('a step is named after what was found, with a doubt where it was not', /L1d \d.*L7\? 60/.test(told) && !/L6/.test(told), told)
   const figure = page.locator('figure.curve').filter({ hasText: 'for several strides' })
   for (let i = 0; i < await page.locator('figure.curve').count(); i++)
     await chartOf(page, i)
