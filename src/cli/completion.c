@@ -6,11 +6,16 @@
 
 #include "cli/cli.h"
 
-/* What can stand in a place: files, or a list of words; neither: anything. */
+/* What can stand in a place: files, shipped machines, a list of words; none of them: anything. */
 struct values {
-    bool files;
+    bool files, machines;
     char words[512];
 };
+
+/* Machine files may come and go: the shells ask the program that they complete. */
+#define BASH_MACHINES "$(fathom machines 2>/dev/null | sed \"1d; s/ .*//\")"
+#define ZSH_MACHINES  "{_files; compadd -- ${${${(f)\"$(fathom machines 2>/dev/null)\"}[2,-1]}%% *}}"
+#define FISH_MACHINES "(fathom machines 2>/dev/null | string replace -r \" .*\" \"\")[2..-1]"
 
 static void add_word(char *words, size_t space, const char *word)
 {
@@ -21,7 +26,8 @@ static void add_word(char *words, size_t space, const char *word)
 /* By what help calls the place. */
 static struct values values_of(const char *place, const char *words)
 {
-    struct values values = {.files = strstr(place, "FILE") || strstr(place, ".json")};
+    struct values values = {.files = strstr(place, "FILE") || strstr(place, ".json"),
+                            .machines = strcmp(place, "MACHINE") == 0};
     if (words)
         add_word(values.words, sizeof values.words, words);
     else if (strncmp(place, "PROBE", 5) == 0)
@@ -73,8 +79,9 @@ static void bash_values(FILE *out, const struct fm_command *command, const struc
     fprintf(out, "    %s:--%s", command->name, option->name);
     if (option->letter)
         fprintf(out, " | %s:-%c", command->name, option->letter);
-    fprintf(out, ") _fathom_offer %s'%s'; return ;;\n", values.files ? "-f -W " : "-W ",
-            values.words);
+    fprintf(out, ") _fathom_offer %s'%s'; return ;;\n",
+            values.files || values.machines ? "-f -W " : "-W ",
+            values.machines ? BASH_MACHINES : values.words);
 }
 
 static void bash_name(FILE *out, const struct fm_command *command, const struct fm_option *option)
@@ -126,7 +133,9 @@ static void zsh_action(FILE *out, const char *place, const char *words)
     const struct values values = values_of(place, words);
     fputs(":", out);
     quoted(out, place, ":[]");
-    if (values.files)
+    if (values.machines)
+        fputs(":" ZSH_MACHINES, out);
+    else if (values.files)
         fputs(":_files", out);
     else
         fprintf(out, ":(%s)", values.words);
@@ -197,7 +206,9 @@ static void fish_condition(FILE *out, const struct fm_command *command)
 static void fish_values(FILE *out, const char *place, const char *words)
 {
     const struct values values = values_of(place, words);
-    if (values.files)
+    if (values.machines)
+        fputs(" -r -F -a '" FISH_MACHINES "'", out);
+    else if (values.files)
         fputs(" -r -F", out);
     else
         fprintf(out, " -x -a '%s'", values.words);

@@ -57,9 +57,9 @@ int fm_raise_flag(struct fm_request *request, const struct fm_option *option, co
 
 const struct fm_option fm_survey_options[] = {
     {.name = "machine",
-     .argument = "FILE",
-     .help = "survey the simulated machine described in FILE, or shipped under that name, instead "
-             "of this one; may be given more than once",
+     .argument = "MACHINE",
+     .help = "survey this simulated machine instead of this computer: the name of one that is "
+             "shipped, or a file that describes one; may be given more than once",
      .repeats = true,
      .apply = add_machine},
     {.name = "replay",

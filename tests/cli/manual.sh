@@ -108,6 +108,18 @@ for option in method meter format; do
         ok "$shell: what --$option takes" same listed offered
     done
 done
+mkdir bin
+ln -s "$fathom" bin/fathom
+PATH=$work/bin:$PATH
+"$fathom" machines | sed '1d; s/ .*//' | grep '^i' >listed
+for shell in bash fish zsh; do
+    case $shell in
+    bash) bash ask.bash survey --machine i ;;
+    fish) fish ask.fish 'fathom survey --machine i' ;;
+    zsh) ask_zsh 'fathom survey --machine i' ;;
+    esac >offered
+    ok "$shell: the machines that are shipped" same listed offered
+done
 touch 'a result.json'
 bash ask.bash diff 'a re' >out
 ok "bash: files" has '^a result.json$'
