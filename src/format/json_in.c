@@ -49,8 +49,8 @@ bool fm_json_fail(const struct fm_json_place *place, const char *key, const char
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     fm_escape(key, strlen(key), shown, sizeof shown);
-    fm_fail(place->err, FM_ERR_USAGE, "%s: %s%s%s: %s", fm_short_path(place->name), place->path,
-            *place->path && *key ? "." : "", shown, message);
+    fm_fail(place->err, FM_ERR_USAGE, "%s: %s%s%s%s%s", fm_short_path(place->name), place->path,
+            *place->path && *key ? "." : "", shown, *place->path || *key ? ": " : "", message);
     return false;
 }
 

@@ -252,7 +252,7 @@ static bool read_result(const struct fm_json_place *place, json_t *json, struct 
 {
     const char *schema = json_string_value(json_object_get(json, "schema"));
     if (json_is_array(json))
-        return fm_json_fail(place, "", "holds several results; use a file with one");
+        return fm_json_fail(place, "", "holds a list of results; use a file with one");
     if (!schema || strcmp(schema, FM_RESULT_SCHEMA) != 0)
         return refuse_schema(place, schema);
     return fm_json_get_machine(place, json, "machine", &out->machine) &&

@@ -229,6 +229,20 @@ static bool read_options(const struct reader *reader, const struct fm_json_place
     return true;
 }
 
+static bool refuse_schema(struct reader *reader, const char *schema)
+{
+    static const char family[] = "fathom-recording/";
+    char shown[48];
+    if (!schema || strncmp(schema, family, strlen(family)) != 0)
+        return fm_fail(reader->err, FM_ERR_USAGE,
+                       "%s:1: is no recording (schema %s); give a file written with --record",
+                       fm_short_path(reader->name), FM_RECORDING_SCHEMA);
+    return fm_fail(reader->err, FM_ERR_USAGE,
+                   "%s:1: schema: is %s, and this fathom reads %s; use a newer fathom",
+                   fm_short_path(reader->name),
+                   fm_escape(schema, strlen(schema), shown, sizeof shown), FM_RECORDING_SCHEMA);
+}
+
 static bool read_header(struct reader *reader, const char *text, size_t length)
 {
     json_t *header = fm_json_parse(text, length, reader->name, NULL);
@@ -236,9 +250,7 @@ static bool read_header(struct reader *reader, const char *text, size_t length)
     const char *schema = json_string_value(json_object_get(header, "schema"));
     bool ok;
     if (!schema || strcmp(schema, FM_RECORDING_SCHEMA) != 0)
-        ok = fm_fail(reader->err, FM_ERR_USAGE,
-                     "%s:1: is no recording (schema %s); give a file written with --record",
-                     fm_short_path(reader->name), FM_RECORDING_SCHEMA);
+        ok = refuse_schema(reader, schema);
     else
         ok = fm_json_get_machine(&place, header, "machine", &reader->out->machine) &&
              read_options(reader, &place, header);

@@ -263,7 +263,9 @@ static void cut_short_anywhere(void **state)
 static const struct {
     const char *from, *to, *complaint;
 } mistakes[] = {
-    {"fathom-recording/1", "fathom-recording/2", "r.rec:1: is no recording"},
+    {"fathom-recording/1", "fathom-recording/2",
+     "r.rec:1: schema: is fathom-recording/2, and this fathom reads fathom-recording/1; use a "
+     "newer"},
     {"{\"schema\"", "{\"shema\"", "r.rec:1: is no recording"},
     {"\"seed\": \"42\"", "\"seed\": 42", "r.rec:1: an option is no short text"},
     {"\"cpu\": 1", "\"cpu\": 1e400", "r.rec:1: is no recording"},
