@@ -19,6 +19,15 @@ const struct fm_option fm_export_options[] = {
     {.name = NULL},
 };
 
+/* A build without the report would write an empty page in the place of an old one. */
+static int check_build(const char *target)
+{
+    struct fathom_error err;
+    if (strcmp(target, "html") == 0 && !fathom_can_render(FATHOM_HTML, &err))
+        return fm_complain(FM_EXIT_LACKING, "--to html: %s", err.text);
+    return FM_EXIT_ANSWERED;
+}
+
 static int check_target(const char *target)
 {
     char known[256] = "";
@@ -26,7 +35,7 @@ static int check_target(const char *target)
         const struct fathom_target at = fathom_target_at(i);
         const size_t used = strlen(known);
         if (target && strcmp(target, at.name) == 0)
-            return FM_EXIT_ANSWERED;
+            return check_build(target);
         snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", at.name);
     }
     if (!target)
