@@ -3,6 +3,7 @@
  * a hit and what a miss take, so each latency in between is a miss ratio. Where the rise is sharp
  * its place is halved down to; where page placement makes it soft, placements are averaged. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/crossing.h"
@@ -25,8 +26,10 @@
 static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
 /* A rise from the miss ratio to all but it that is no sharp one's. */
 #define LONG_RISE 2
-/* An interval wider than this is no answer to how much fits. */
-#define TOO_WIDE 1.35
+/* An interval wider than this tells the range alone, and one wider than that is no answer to how
+   much fits. */
+#define WIDE     1.35
+#define TOO_WIDE 4
 /* What the levels around it may make of a plateau: without its height there is no telling misses
    from hits. */
 #define HIDDEN 0.2
@@ -297,12 +300,37 @@ static bool is_soft(const struct fm_lab *lab, size_t index)
                LONG_RISE * fm_fit_crossing(fit, index, FM_CAPACITY_MISSES);
 }
 
-static const char moves_too_far[] =
-    "page placement moves its rise too far for the placements tried";
+/* Tells what a level holds, or about what, or that it moves too far to be told. */
+static void report_capacity(struct fm_lab *lab, size_t index, const double interval[3],
+                            const char *method)
+{
+    struct fm_known_level *level = &lab->known.levels[index];
+    struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
+    const double at = interval[0], low = interval[1], high = interval[2];
+    const double grain = (double)level->unit;
+    const double certainty = 0.9 * level->certainty + 0.09;
+    const bool wide = high > WIDE * low;
+    if (!finding)
+        return;
+    if (high > TOO_WIDE * low) {
+        fm_undetermined(finding, "page placement moves its rise too far for the placements tried");
+        return;
+    }
+    const double bytes = floor(at / grain) * grain;
+    fm_measured(finding, bytes, floor(low / grain) * grain, ceil(high / grain) * grain,
+                wide ? certainty / 2 : certainty, method, "curve:cache-only");
+    /* A range is nothing for other probes to build on. */
+    if (!wide)
+        level->capacity = bytes;
+    else
+        snprintf(finding->note, sizeof finding->note,
+                 "the range alone is sure: where it begins to miss moves, with the pages or with "
+                 "who else uses it");
+}
 
 static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
-    struct fm_known_level *level = &lab->known.levels[index];
+    const struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
     double at, low, high;
     if (finding && (level->inferred || level[1].inferred || level->hidden > HIDDEN)) {
@@ -311,14 +339,7 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     }
     if (!finding || !fm_fitted_crossing(lab, index, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
-    if (high > TOO_WIDE * low) {
-        fm_undetermined(finding, moves_too_far);
-        return true;
-    }
-    const double grain = (double)level->unit;
-    level->capacity = floor(at / grain) * grain;
-    fm_measured(finding, level->capacity, floor(low / grain) * grain, ceil(high / grain) * grain,
-                0.9 * level->certainty + 0.09, "knees", "curve:cache-only");
+    report_capacity(lab, index, (const double[]){at, low, high}, "knees");
     return true;
 }
 
@@ -336,7 +357,6 @@ static bool measure_level(struct fm_lab *lab, size_t index, struct edge *edge, s
 
 static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 {
-    struct fm_known_level *level = &lab->known.levels[edge->level];
     struct fm_finding *finding = fm_lab_finding(lab, edge->level, "capacity", "B");
     if (!finding)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
@@ -349,17 +369,10 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
         return true;
     }
     /* Where the interval has no end among the footprints, it has it with them. */
-    const double grain = (double)lab->walk.unit;
     const double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), onset(edge));
     const double high = fmin(edge->crossing.high, edge->bytes[edge->footprints - 1]);
     const double at = fmin(edge->crossing.at, onset(edge));
-    if (lab->known.scattered && high > TOO_WIDE * low) {
-        fm_undetermined(finding, moves_too_far);
-        return true;
-    }
-    level->capacity = floor(at / grain) * grain;
-    fm_measured(finding, level->capacity, floor(low / grain) * grain, ceil(high / grain) * grain,
-                0.9 * level->certainty + 0.09, "swept", "curve:cache-only");
+    report_capacity(lab, edge->level, (const double[]){at, low, high}, "swept");
     return true;
 }
 

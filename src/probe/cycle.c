@@ -10,6 +10,7 @@
 #include "probe/probe.h"
 
 #define READINGS 12
+#define TURNS    8
 #define AGREE    0.03
 /* Long enough for a core that was idle to have reached its speed. */
 #define WARM_UP_NS 2e6
@@ -46,31 +47,71 @@ static bool time_chain(struct fm_lab *lab, enum fm_chain kind, double *least, do
     return true;
 }
 
+/* Both chains, the least that was seen of each. */
+struct chains {
+    double add, rotate, add_spread, rotate_spread;
+};
+
+/* How many times one is the other. */
+static bool is_multiple(const struct chains *chains, double *slow, double *fast)
+{
+    const double ratio = chains->add / chains->rotate;
+    *slow = round(ratio);
+    *fast = round(1 / ratio);
+    return (*slow >= 1 && *slow <= 3 && fabs(ratio / *slow - 1) < AGREE) ||
+           (*fast == 2 && fabs(ratio * *fast - 1) < AGREE);
+}
+
+static bool time_once_more(struct fm_lab *lab, enum fm_chain kind, double *least, double *spread,
+                           struct fm_error *err)
+{
+    double ns, wide;
+    if (!time_chain(lab, kind, &ns, &wide, err))
+        return false;
+    if (ns < *least) {
+        *least = ns;
+        *spread = wide;
+    }
+    return true;
+}
+
+/* In turns until they agree: what disturbs one for a moment has passed by the next. */
+static bool time_chains(struct fm_lab *lab, struct chains *chains, struct fm_error *err)
+{
+    double slow, fast;
+    bool agree = false;
+    *chains = (struct chains){.add = INFINITY, .rotate = INFINITY};
+    for (int turn = 0; turn < TURNS && !agree; turn++) {
+        if (!time_once_more(lab, FM_CHAIN_ADD, &chains->add, &chains->add_spread, err) ||
+            !time_once_more(lab, FM_CHAIN_ROTATE, &chains->rotate, &chains->rotate_spread, err))
+            return false;
+        agree = is_multiple(chains, &slow, &fast);
+    }
+    return true;
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
-    double add, rotate, add_spread, rotate_spread;
-    if (!time_chain(lab, FM_CHAIN_ADD, &add, &add_spread, err) ||
-        !time_chain(lab, FM_CHAIN_ROTATE, &rotate, &rotate_spread, err))
+    struct chains chains;
+    if (!time_chains(lab, &chains, err))
         return false;
+    const double add = chains.add, rotate = chains.rotate;
     lab->known.add_ns = add;
     struct fm_finding *cycle = fm_result_finding(lab->result, "cpu.cycle_time", "ns");
     if (!cycle)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
 
-    const double ratio = add / rotate;
-    const double slow = round(ratio), fast = round(1 / ratio);
-    const bool multiple = (slow >= 1 && slow <= 3 && fabs(ratio / slow - 1) < AGREE) ||
-                          (fast == 2 && fabs(ratio * fast - 1) < AGREE);
-    if (!multiple) {
+    double slow, fast;
+    if (!is_multiple(&chains, &slow, &fast)) {
         fm_undetermined(cycle, "an add chain and a rotate chain do not agree on a cycle");
         cycle->candidates[cycle->candidate_count++] = fm_number(add);
         cycle->candidates[cycle->candidate_count++] = fm_number(rotate);
         return true;
     }
     /* Noise only adds, so the truth is rather below the least reading than above. */
-    const double wide = fmax(add_spread + rotate_spread, 0.002);
+    const double wide = fmax(chains.add_spread + chains.rotate_spread, 0.002);
     fm_measured(cycle, rotate, rotate * (1 - wide), rotate * (1 + wide),
-                slow == 1 && fabs(ratio - 1) < AGREE ? 0.99 : 0.8, "dependent-chain", NULL);
+                slow == 1 && fast == 1 ? 0.99 : 0.8, "dependent-chain", NULL);
     fm_list_add(cycle->witnesses[0], sizeof cycle->witnesses[0], FM_LIST, "clock/rotate");
     fm_list_add(cycle->witnesses[0], sizeof cycle->witnesses[0], FM_LIST, "clock/add");
     lab->known.cycle_ns = rotate;

@@ -48,8 +48,9 @@ struct fm_known {
     /* A miss of the last TLB on the base page, 0: not measured, and the pages that miss there. */
     double walk_ns, walk_low, walk_high;
     double walk_pages;
-    bool pages_grow; /* while they are used */
-    bool tlb_hashed; /* no stride keeps to a set of the first data TLB */
+    bool pages_grow;  /* while they are used */
+    bool tlb_hashed;  /* no stride keeps to a set of the first data TLB */
+    bool tlb_doubted; /* some rise of translation was taken for that of caches or page tables */
 };
 
 /* A level whose next is not slower than this many times must show more than a plateau to be

@@ -171,7 +171,7 @@ static bool is_alone(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t inde
     bool known = true;
     for (size_t i = 0; i <= index && known; i++) {
         data = entries_of_data(lab, i);
-        known = data ? data->status == FM_MEASURED : i > 0;
+        known = data ? data->status == FM_MEASURED : i > 0 && !lab->known.tlb_doubted;
     }
     snprintf(property, sizeof property, "dtlb%zu.unified", index + 1);
     const struct fm_finding *unified = fm_result_find(lab->result, property);
@@ -230,6 +230,8 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
             break;
         good = fm_lab_go_on(lab, 0.3 + 0.2 * (double)i, err) &&
                fm_measure_tlb(lab, &tlbs, i, &is_one, err);
+        if (good && !is_one && !*qualifier && !pages->code)
+            lab->known.tlb_doubted = true;
         if (!good || !is_one)
             continue;
         report_level(lab, &tlbs, i);

@@ -11,6 +11,8 @@
 #include "survey/survey.h"
 
 #define MOST_JOBS 16
+/* A range this wide is told as one, and the value in it as no more than a middle. */
+#define ROUGH 1.35
 
 double fm_tally_cases(const struct fm_tally *tally)
 {
@@ -48,14 +50,19 @@ void fm_judge(struct fm_tally *tally, const struct fm_plan *plan, unsigned index
     }
     const double value = number_of(&finding->value);
     const bool right = fabs(value - truth) <= slack;
+    const bool inside = finding->low.kind == FM_VALUE_NUMBER && finding->low.number <= truth &&
+                        truth <= finding->high.number;
+    /* A range that says so little, and holds the truth, tells nothing wrong. */
+    const bool rough = inside && finding->high.number > ROUGH * finding->low.number;
     tally->right += right;
-    tally->wrong += !right;
+    tally->undetermined += !right && rough;
+    tally->wrong += !right && !rough;
     if (!right && plan->show)
         fprintf(stderr, "machine %u: %s is %g, truth %g, interval %g..%g\n", index, name, value,
                 truth, finding->low.number, finding->high.number);
     if (finding->low.kind == FM_VALUE_NUMBER) {
         tally->intervals++;
-        tally->inside += finding->low.number <= truth && truth <= finding->high.number;
+        tally->inside += inside;
     }
 }
 
