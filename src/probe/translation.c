@@ -27,7 +27,8 @@ void fm_page_list_close(struct fm_page_list *list)
 
 void fm_page_list_touch(struct fm_page_list *list, double lines)
 {
-    list->lines = (unsigned)fmin(ceil(lines), (double)(list->page / UNIT));
+    const size_t room = list->page / UNIT;
+    list->lines = (unsigned)fmin(ceil(lines), (double)room);
 }
 
 void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride)
