@@ -7,6 +7,7 @@ import { hierarchy, interval, structureName } from './model.js'
 const WIDE = 700       // from here on costs have a scale of their own, beside the boxes
 const COST_WIDTH = 190
 const TITLE = 34, AXIS = 22, GAP = 14
+const TICK = 62        // what a label of the axis takes
 
 const known = finding => finding?.status === 'measured' && typeof finding.value === 'number'
 
@@ -42,15 +43,17 @@ function costText(row) {
 const extentText = row => (known(row.extent) ? size(row.extent.value)
   : row.outermost ? '' : 'size undetermined')
 
-// Sizes from a little below the smallest to well beyond the largest, where memory goes on.
+// Sizes from so far below the smallest that its box has room for its words to well beyond the largest, where memory goes on.
 function sizeScale(groups, width) {
   const values = groups.flatMap(group => group.rows).flatMap(row =>
     [row.extent?.value, row.extent?.claimed, row.physical?.value]).filter(v => typeof v === 'number' && v > 0)
   const smallest = values.length ? Math.min(...values) : 4096
   const largest = values.length ? Math.max(...values) : 1 << 20
-  const low = Math.floor(Math.log2(smallest)) - 4, high = Math.ceil(Math.log2(largest)) + 3
+  const high = Math.ceil(Math.log2(largest)) + 3
+  const room = Math.min(210, width * 0.3)
+  const low = Math.floor(Math.log2(smallest) - Math.max(4, (high - Math.log2(smallest)) * room / (width - room)))
   const at = bytes => (Math.log2(bytes) - low) / (high - low) * width
-  const every = Math.max(1, Math.ceil((high - low) * 62 / width))
+  const every = Math.max(1, Math.ceil((high - low) * TICK / width))
   const ticks = []
   for (let power = low + 1; power < high; power += every)
     ticks.push(2 ** power)
@@ -136,8 +139,9 @@ function draw(groups, width, beside) {
   const grid = svg('g', { class: 'grid' })
   for (const tick of scale.ticks) {
     const x = Math.round(scale.at(tick)) + 0.5
-    grid.append(svg('path', { d: `M${x},${AXIS - 4}V${height}` }),
-      svg('text', { x, y: 11, 'text-anchor': 'middle' }, size(tick)))
+    grid.append(svg('path', { d: `M${x},${AXIS - 4}V${height}` }))
+    if (x < width - TICK / 2)
+      grid.append(svg('text', { x, y: 11, 'text-anchor': 'middle' }, size(tick)))
   }
   root.append(grid)
   let top = AXIS

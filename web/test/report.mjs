@@ -170,6 +170,9 @@ async function checkPhone(browser, file) {
   const small = await page.locator('.hierarchy text, td, p').evaluateAll(nodes =>
     Math.min(...nodes.map(node => parseFloat(getComputedStyle(node).fontSize))))
   ok('and no letters too small to read', small >= 11, small)
+  const cut = await page.locator('.hierarchy text').evaluateAll(texts => texts.filter(text =>
+    text.getBBox().x + text.getBBox().width > text.ownerSVGElement.clientWidth).map(text => text.textContent))
+  equal('no word of the picture is cut off', cut, [])
   const figure = page.locator('figure.curve').first()
   await figure.locator('.u-over').tap()
   ok('a tap reads the curve', /^footprint .* ns/s.test((await figure.locator('.readout').innerText()).trim()))
