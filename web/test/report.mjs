@@ -11,7 +11,7 @@ import { checkAccess, checkFirstKey } from './access.mjs'
 import { equal, ok, plan } from './tap.mjs'
 import { checkHostile } from './hostile.mjs'
 import { checkRich } from './rich.mjs'
-import { dataOf } from './data.mjs'
+import { dataOf, withData } from './data.mjs'
 
 const [fathom, top] = process.argv.slice(2)
 const work = mkdtempSync(join(tmpdir(), 'fathom-report-'))
@@ -161,8 +161,10 @@ async function checkPrint(page) {
   equal('with every curve', undrawn, 0)
 }
 
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
+
 async function checkPhone(browser, file) {
-  const page = await open(browser, file, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true })
+  const page = await open(browser, file, PHONE)
   await checkFirstKey(page)
   await chartOf(page, 0)
   const wide = await page.evaluate(() => document.documentElement.scrollWidth)
@@ -170,14 +172,22 @@ async function checkPhone(browser, file) {
   const small = await page.locator('.hierarchy text, td, p').evaluateAll(nodes =>
     Math.min(...nodes.map(node => parseFloat(getComputedStyle(node).fontSize))))
   ok('and no letters too small to read', small >= 11, small)
-  const cut = await page.locator('.hierarchy text').evaluateAll(texts => texts.filter(text =>
-    text.getBBox().x + text.getBBox().width > text.ownerSVGElement.clientWidth).map(text => text.textContent))
-  equal('no word of the picture is cut off', cut, [])
   const figure = page.locator('figure.curve').first()
   await figure.locator('.u-over').tap()
   ok('a tap reads the curve', /^footprint .* ns/s.test((await figure.locator('.readout').innerText()).trim()))
   await checkFingers(page, figure)
   equal('no error on a telephone', page.trouble, [])
+}
+
+// A claim so large that the last label of the axis comes close to the edge.
+async function checkLabels(browser, text, save) {
+  const data = dataOf(text)
+  data.results[0].findings.find(finding => finding.property === 'l2.capacity').claimed = 2 ** 26
+  const page = await open(browser, save('labels.html', withData(text, data)), PHONE)
+  const cut = await page.locator('.hierarchy .grid text').evaluateAll(texts => texts.filter(label =>
+    label.getBBox().x + label.getBBox().width > label.ownerSVGElement.clientWidth).map(label => label.textContent))
+  equal('no label of the picture is cut off', cut, [])
+  await page.context().close()
 }
 
 // Touches as a screen reports them; places are parts of the chart's width.
@@ -288,6 +298,7 @@ async function main() {
       writeFileSync(place(name), text)
       return place(name)
     }
+    await checkLabels(browser, readFileSync(arm, 'utf8'), save)
     await checkRich(browser, readFileSync(arm, 'utf8'), save)
     await checkHostile(browser, readFileSync(arm, 'utf8'), save)
   } finally {
