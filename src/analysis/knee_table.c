@@ -125,22 +125,26 @@ void fm_knee_table_free(struct fm_knee_table *table)
 
 static double look_up(const double row[ENTRIES], double load_log)
 {
-    const double at = (load_log - LOAD_FROM) / (LOAD_TO - LOAD_FROM) * (ENTRIES - 1);
+    const double at = (load_log - LOAD_FROM) * ((ENTRIES - 1) / (LOAD_TO - LOAD_FROM));
     if (at <= 0)
         return row[0];
     if (at >= ENTRIES - 1)
         return 1;
     const size_t i = (size_t)at;
-    const double part = at - (double)i;
-    return row[i] * (1 - part) + row[i + 1] * part;
+    return row[i] + (at - (double)i) * (row[i + 1] - row[i]);
 }
 
 void fm_knee_table_misses(const struct fm_knee_table *table, size_t sort, double capacity,
-                          const double *bytes, const double *comes, size_t n, double *misses)
+                          const double *log_bytes, const double *comes, size_t n, double *misses)
 {
     const double *row = table->rows[sort][colour_index(table, sort, capacity)];
+    const double log_capacity = log(capacity);
     for (size_t i = 0; i < n; i++) {
-        const double part = comes ? comes[i] : 1;
-        misses[i] = part > 0 ? part * look_up(row, log(bytes[i] * part / capacity)) : 0;
+        const double part = comes ? comes[i] : 1, load = log_bytes[i] - log_capacity;
+        /* What comes in full, or not at all, is most of it, and needs no logarithm. */
+        if (part >= 1)
+            misses[i] = look_up(row, load);
+        else
+            misses[i] = part > 0 ? part * look_up(row, load + log(part)) : 0;
     }
 }

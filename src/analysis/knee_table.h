@@ -19,8 +19,9 @@ size_t fm_knee_rough_sorts(void);
 /* The knee of a sort at a capacity. */
 struct fm_knee fm_knee_of_sort(const struct fm_knee_table *table, size_t sort, double capacity);
 
-/* Its misses at n footprints, of which only so much comes to it (NULL: all). */
+/* Its misses at n footprints, given by their logarithms, of which only so much comes to it (NULL:
+   all). */
 void fm_knee_table_misses(const struct fm_knee_table *table, size_t sort, double capacity,
-                          const double *bytes, const double *comes, size_t n, double *misses);
+                          const double *log_bytes, const double *comes, size_t n, double *misses);
 
 #endif

@@ -35,18 +35,14 @@ struct problem {
     size_t sorts[FM_KNEES];
     double capacities[FM_KNEES];
     bool inclusive[FM_KNEES];
-    double *own;                  /* own[i * n + j]: what level i loses by itself at point j */
-    double *misses;               /* the same of all that misses it */
+    double *own;    /* own[i * n + j]: what level i loses by itself at point j */
+    double *misses; /* the same of all that misses it */
+    double *served; /* the part of the references that level i serves, by what a part weighs */
+    double *weight; /* of a part at point j: a nanosecond of it, in errors of the point */
+    double *whole;  /* … and all of its latency */
+    double *log_bytes;
     double heights[FM_KNEES + 1]; /* that fit them best */
 };
-
-/* The part of the references at point j that level i serves. */
-static double served(const struct problem *problem, size_t i, size_t j)
-{
-    const double above = i == 0 ? 1 : problem->misses[(i - 1) * problem->n + j];
-    const double here = i == problem->knees ? 0 : problem->misses[i * problem->n + j];
-    return fmax(0, above - here);
-}
 
 /* What an inclusive level loses is lost to a level inside, whatever that loses by itself. */
 static double either(double inside, double lost)
@@ -86,23 +82,46 @@ static bool solve(double a[FM_KNEES + 1][FM_KNEES + 2], size_t size)
     return true;
 }
 
+static void find_served(const struct problem *problem)
+{
+    const size_t n = problem->n;
+    for (size_t i = 0; i <= problem->knees; i++) {
+        const double *above = i ? problem->misses + (i - 1) * n : NULL;
+        const double *here = i < problem->knees ? problem->misses + i * n : NULL;
+        double *served = problem->served + i * n;
+        for (size_t j = 0; j < n; j++) {
+            const double part = (above ? above[j] : 1) - (here ? here[j] : 0);
+            served[j] = part > 0 ? part * problem->weight[j] : 0;
+        }
+    }
+}
+
+/* Four sums at once: one alone would wait for each of its additions. */
+static double product(const double *a, const double *b, size_t n)
+{
+    double sums[4] = {0};
+    size_t j = 0;
+    for (; j + 4 <= n; j += 4)
+        for (size_t k = 0; k < 4; k++)
+            sums[k] += a[j + k] * b[j + k];
+    for (; j < n; j++)
+        sums[0] += a[j] * b[j];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /* The heights that fit best with the knees as they stand; returns the mean square of the
-   residuals, INFINITY when there are none. */
+   residuals, INFINITY when there are none. This is where a fit spends its time. */
 static double fit_heights(struct problem *problem)
 {
+    const size_t n = problem->n, size = problem->knees + 1;
     double *heights = problem->heights;
-    double a[FM_KNEES + 1][FM_KNEES + 2] = {{0}};
-    const size_t size = problem->knees + 1;
-    double parts[FM_KNEES + 1], sum = 0;
-    for (size_t j = 0; j < problem->n; j++) {
-        for (size_t i = 0; i < size; i++)
-            parts[i] =
-                served(problem, i, j) / (problem->curve->latency[j] * problem->curve->error[j]);
-        for (size_t i = 0; i < size; i++) {
-            for (size_t k = 0; k < size; k++)
-                a[i][k] += parts[i] * parts[k];
-            a[i][size] += parts[i] / problem->curve->error[j];
-        }
+    double a[FM_KNEES + 1][FM_KNEES + 2] = {{0}}, sum = 0;
+    find_served(problem);
+    for (size_t i = 0; i < size; i++) {
+        const double *served = problem->served + i * n;
+        for (size_t k = i; k < size; k++)
+            a[i][k] = a[k][i] = product(served, problem->served + k * n, n);
+        a[i][size] = product(served, problem->whole, n);
     }
     if (!solve(a, size))
         return INFINITY;
@@ -111,16 +130,15 @@ static double fit_heights(struct problem *problem)
         if (heights[i] <= 0 || (i > 0 && heights[i] < heights[i - 1]))
             return INFINITY;
     }
-    for (size_t j = 0; j < problem->n; j++) {
+    for (size_t j = 0; j < n; j++) {
         double value = 0;
         for (size_t i = 0; i < size; i++)
-            value += heights[i] * served(problem, i, j);
+            value += heights[i] * problem->served[i * n + j];
         /* Bounded, so that a few wild points do not rule the fit. */
-        const double residual = fmin(
-            fabs(value / problem->curve->latency[j] - 1) / problem->curve->error[j], problem->wild);
+        const double residual = fmin(fabs(value - problem->whole[j]), problem->wild);
         sum += residual * residual;
     }
-    return sum / (double)problem->n;
+    return sum / (double)n;
 }
 
 /* Finds what misses where, after a knee has changed: those outside see something else then. */
@@ -130,7 +148,7 @@ static void place_knees(const struct problem *problem, size_t from)
     for (size_t i = from; i < problem->knees; i++) {
         const double *inside = i > 0 && !problem->inclusive[i] ? problem->own + (i - 1) * n : NULL;
         fm_knee_table_misses(problem->table, problem->sorts[i], problem->capacities[i],
-                             problem->curve->bytes, inside, n, problem->own + i * n);
+                             problem->log_bytes, inside, n, problem->own + i * n);
     }
     for (size_t j = 0; j < n; j++)
         join(problem, j);
@@ -205,10 +223,22 @@ static double improve(struct problem *problem, size_t index, struct search *sear
 static bool begin(struct problem *problem, const struct fm_knee_curve *curve, size_t knees)
 {
     *problem = (struct problem){.curve = curve, .n = curve->n, .knees = knees};
+    const size_t n = curve->n;
     problem->table = fm_knee_table_new(curve->page);
-    problem->own = malloc(2 * knees * curve->n * sizeof *problem->own);
-    problem->misses = problem->own + knees * curve->n;
-    return problem->table && problem->own;
+    problem->own = malloc((3 * knees + 4) * n * sizeof *problem->own);
+    if (!problem->table || !problem->own)
+        return false;
+    problem->misses = problem->own + knees * n;
+    problem->served = problem->misses + knees * n;
+    problem->weight = problem->served + (knees + 1) * n;
+    problem->whole = problem->weight + n;
+    problem->log_bytes = problem->whole + n;
+    for (size_t j = 0; j < n; j++) {
+        problem->whole[j] = 1 / curve->error[j];
+        problem->weight[j] = problem->whole[j] / curve->latency[j];
+        problem->log_bytes[j] = log(curve->bytes[j]);
+    }
+    return true;
 }
 
 static void end(struct problem *problem)

@@ -22,14 +22,14 @@ struct fm_canary {
 void fm_canary_open(struct fm_canary *canary, const struct fm_meter *clock, size_t page);
 void fm_canary_close(struct fm_canary *canary);
 
-/* Whether nothing disturbs the computer at this moment. Takes a sixth of a millisecond. */
+/* Whether nothing disturbs the computer at this moment. Takes a tenth of a millisecond. */
 bool fm_canary_is_calm(const struct fm_canary *canary);
 
 /* Waits until it is calm, and lets a part of `passed_ns` at the most be spent on waiting in all:
    a computer that is never calm is measured all the same. False: it is not. */
 bool fm_canary_wait(struct fm_canary *canary, double passed_ns);
 
-/* Whether walks that should take the same do, but for one. */
-bool fm_canary_even(const double *ns, size_t count);
+/* Whether walks that should take the same do, but for so many. */
+bool fm_canary_even(const double *ns, size_t count, size_t forgive);
 
 #endif

@@ -14,7 +14,7 @@
 #define LONG_RUN_NS 200e3
 /* What the two shortest of equal runs may differ by; how long runs take that are looked at in any
    case; and how often they are made again. */
-#define UNEVEN          1.01
+#define UNEVEN          1.02
 #define WORTH_A_LOOK_NS 2e6
 #define MOST_AGAIN      3
 
