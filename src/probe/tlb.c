@@ -109,7 +109,8 @@ static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t i
         fm_undetermined(cycles, "the cycle time is not known");
 }
 
-/* Marks the levels on the curve, each where its pages end, and the walk that comes after them. */
+/* Marks the levels on the curve, each where its pages end, and what comes after them: the walk, or
+   for code that was followed no further the level it shares with data. */
 static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
 {
     struct fm_result *result = lab->result;
@@ -128,8 +129,10 @@ static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
         step->y = tlb->step.cost_before;
         snprintf(step->label, sizeof step->label, "%s%zu", tlbs->name, i + 1);
     }
-    curve->steps[curve->step_count++] = (struct fm_step){
-        curve->points[curve->point_count - 1].x, tlbs->known[tlbs->count - 1].read_cost, "walk"};
+    struct fm_step *after = &curve->steps[curve->step_count++];
+    after->x = curve->points[curve->point_count - 1].x;
+    after->y = tlbs->known[tlbs->count - 1].read_cost;
+    snprintf(after->label, sizeof after->label, "%s", tlbs->most > 0 ? "shared with data" : "walk");
 }
 
 /* What comes after the last level is the walk. */
