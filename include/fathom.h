@@ -242,12 +242,14 @@ struct fathom_command {
     int code;
 };
 
-/* Runs a command, NULL at the end of its arguments, as it is; then, without input or output, in
-   callgrind's model of a measured machine. Where its references were served from is in findings of
-   app.*; element is the bytes of one reference, 4 or 8. How the first run ended is in *ended, also
-   where NULL is returned. It waits, and changes signals of the process while it does. */
+/* Runs a command, NULL at the end of its arguments, as it is, and counts its references by the
+   meter: "perf" or "papi" while it runs, "callgrind" in a second run without input or output, in
+   the model of a measured machine; NULL is "auto", perf where it can and callgrind where not. Where
+   they were served from is in findings of app.*; element is the bytes of one reference, 4 or 8. How
+   the first run ended is in *ended, also where NULL is returned. It waits, and changes signals of
+   the process while it does. */
 struct fathom_result *fathom_stat(const struct fathom_result *machine, char *const *command,
-                                  unsigned element, struct fathom_command *ended,
+                                  unsigned element, const char *meter, struct fathom_command *ended,
                                   struct fathom_error *err);
 /* Whether a result is of a computer of this one's name. */
 bool fathom_is_of_here(const struct fathom_result *result);

@@ -20,7 +20,7 @@ void fm_api_counters_here(struct fm_api_counters *counters)
         const unsigned bit = fm_perf_misses.list[i].bit;
         struct fm_api_event *event = &counters->list[counters->count++];
         event->structure = fm_event_structure(bit);
-        event->answers = bit < FM_CACHE_LEVELS ? "capacity, line, ways" : "entries, page, ways";
+        event->answers = fm_event_is_tlb(bit) ? "entries, page, ways" : "capacity, line, ways";
         if (counters->events & 1u << bit)
             snprintf(event->how, sizeof event->how, "perf: %s", account.by[bit]);
         else

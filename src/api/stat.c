@@ -6,6 +6,9 @@
 #include "api/handles.h"
 #include "api/page.h"
 #include "machine/native/computer.h"
+#include "meter/papi.h"
+#include "meter/perf.h"
+#include "meter/valgrind.h"
 #include "report/report.h"
 #include "stat/stat.h"
 
@@ -81,7 +84,7 @@ static bool count_levels(char *const *command, const struct fm_result *from,
     struct fm_stat_cache instructions = cache_of(from, "l1i");
     if (!(instructions.capacity > 0) || !(instructions.line > 0))
         instructions = caches[0];
-    *counts = (struct fm_stat_counts){.references = -1, .fetch_misses = -1};
+    *counts = fm_stat_no_counts();
     for (size_t outer = machine->count > 1 ? 1 : 0; outer < machine->count; outer++) {
         struct fm_description model;
         struct fm_counts seen;
@@ -98,34 +101,146 @@ static bool count_levels(char *const *command, const struct fm_result *from,
     return true;
 }
 
-static bool stat_into(struct fm_result *result, const struct fm_result *from, char *const *command,
-                      unsigned element, struct fathom_command *ended, struct fm_error *err)
+enum choice { BY_AUTO, BY_PERF, BY_PAPI, BY_CALLGRIND };
+
+static bool choose(const char *meter, enum choice *choice, struct fm_error *err)
 {
-    struct fm_stat_machine machine;
-    struct fm_stat_cache caches[FM_STAT_LEVELS];
+    static const char *const words[] = {"auto", "perf", "papi", "callgrind"};
+    *choice = BY_AUTO;
+    for (int i = 0; meter && i < 4; i++)
+        if (strcmp(meter, words[i]) == 0) {
+            *choice = (enum choice)i;
+            return true;
+        }
+    return !meter ||
+           fm_fail(err, FM_ERR_USAGE,
+                   "meter: '%.32s' counts no commands: use auto, perf, papi or callgrind", meter);
+}
+
+/* Whether it can count what the shares are made of. */
+static bool counts_references(const struct fm_command_meter *meter)
+{
+    return meter && meter->counted[FM_COMMAND_REFERENCES] && meter->counted[FM_COMMAND_FILLS];
+}
+
+/* The meter that was asked for. Of auto, perf counts what it can; callgrind must be there for what
+   it cannot, and is asked for before the command runs for nothing. */
+static bool open_meter(enum choice choice, struct fm_command_meter **meter, struct fm_error *err)
+{
+    struct fm_error unheard;
+    *meter = NULL;
+    switch (choice) {
+    case BY_PERF:
+        *meter = fm_perf_command_open(&fm_perf_of_commands, &fm_perf_kernel, err);
+        return *meter;
+    case BY_PAPI:
+        *meter = fm_papi_command_open(fm_papi_of_commands, fm_papi_of_command_count, err);
+        return *meter;
+    case BY_AUTO:
+        *meter = fm_perf_command_open(&fm_perf_of_commands, &fm_perf_kernel, &unheard);
+        return counts_references(*meter) || fm_valgrind_there(err);
+    case BY_CALLGRIND:
+        return fm_valgrind_there(err);
+    }
+    return false;
+}
+
+/* What is known of the command once it has run. */
+struct counted {
     struct fm_command_result native;
     struct fm_stat_counts counts;
-    result->machine = from->machine;
-    if (!machine_of(from, &machine, caches, err) || !fm_command_run(command, &native, err))
+    const char *meter; /* that counted the references */
+    char why[200];     /* something was not counted */
+    bool shares;       /* enough was */
+};
+
+static void warn_of_turns(struct fm_result *result, const struct fm_command_counts *seen)
+{
+    if (seen->scaled)
+        fm_result_warn(result, "multiplexed", "end other programs that count",
+                       "there were more events than counters, so that they took turns; counts are "
+                       "scaled to the whole time");
+}
+
+static void take(struct fm_command_meter *meter, size_t levels, struct counted *counted,
+                 struct fm_result *result)
+{
+    struct fm_command_counts seen;
+    meter->ops->read(meter, &seen);
+    counted->meter = meter->name;
+    counted->shares = fm_stat_counted(&seen, levels, &counted->counts);
+    fm_stat_counted_times(&seen, meter->name, &counted->native.times);
+    for (int i = FM_COMMAND_FETCH_STALLS; i >= 0; i--)
+        if (seen.count[i] < 0 && seen.why[i][0])
+            snprintf(counted->why, sizeof counted->why, "%s: %.160s", meter->name, seen.why[i]);
+    warn_of_turns(result, &seen);
+}
+
+/* Runs the command as it is, under the meter if there is one. */
+static bool run_natively(struct fm_command_meter *meter, char *const *command, size_t levels,
+                         struct counted *counted, struct fm_result *result, struct fm_error *err)
+{
+    counted->counts = fm_stat_no_counts();
+    if (meter && !meter->ops->start(meter, err))
         return false;
-    *ended = (struct fathom_command){(enum fathom_ended)native.end, native.code};
-    if (native.end == FM_COMMAND_NOT_FOUND || native.end == FM_COMMAND_NOT_RUN)
-        return fm_fail(err, FM_ERR_USAGE, "%.200s: %s", command[0], strerror(native.code));
-    if (!count_levels(command, from, &machine, caches, &counts, result, err) ||
-        !fm_stat_report(result, &counts, &machine, &native.times, element, "callgrind", "", err))
+    const bool good = fm_command_run(command, &counted->native, err);
+    if (good && meter)
+        take(meter, levels, counted, result);
+    return good;
+}
+
+static bool count_in_model(char *const *command, const struct fm_result *from,
+                           const struct fm_stat_machine *machine,
+                           const struct fm_stat_cache *caches, struct counted *counted,
+                           struct fm_result *result, struct fm_error *err)
+{
+    if (!count_levels(command, from, machine, caches, &counted->counts, result, err))
         return false;
+    counted->meter = "callgrind";
     fm_result_warn(result, "model",
                    "none is needed; a processor's own counters would see prefetches "
                    "and other programs too",
                    "the references were counted in callgrind's model of this machine, in a run of "
                    "their own without input or output");
-    result->elapsed_s = native.times.wall_s;
+    return true;
+}
+
+static bool stat_into(struct fm_result *result, const struct fm_result *from, char *const *command,
+                      unsigned element, const char *by, struct fathom_command *ended,
+                      struct fm_error *err)
+{
+    struct fm_stat_machine machine;
+    struct fm_stat_cache caches[FM_STAT_LEVELS];
+    struct counted counted = {.why = ""};
+    struct fm_command_meter *meter;
+    enum choice choice;
+    result->machine = from->machine;
+    if (!machine_of(from, &machine, caches, err) || !choose(by, &choice, err) ||
+        !open_meter(choice, &meter, err))
+        return false;
+    const bool ran = run_natively(meter, command, machine.count, &counted, result, err);
+    /* What valgrind runs shall not count as well. */
+    if (meter)
+        meter->ops->close(meter);
+    if (!ran)
+        return false;
+    const struct fm_command_result *native = &counted.native;
+    *ended = (struct fathom_command){(enum fathom_ended)native->end, native->code};
+    if (native->end == FM_COMMAND_NOT_FOUND || native->end == FM_COMMAND_NOT_RUN)
+        return fm_fail(err, FM_ERR_USAGE, "%.200s: %s", command[0], strerror(native->code));
+    const bool model = choice == BY_CALLGRIND || (choice == BY_AUTO && !counted.shares);
+    if (model && !count_in_model(command, from, &machine, caches, &counted, result, err))
+        return false;
+    if (!fm_stat_report(result, &counted.counts, &machine, &native->times, element, counted.meter,
+                        counted.why, err))
+        return false;
+    result->elapsed_s = native->times.wall_s;
     result->complete = true;
     return true;
 }
 
 struct fathom_result *fathom_stat(const struct fathom_result *machine, char *const *command,
-                                  unsigned element, struct fathom_command *ended,
+                                  unsigned element, const char *meter, struct fathom_command *ended,
                                   struct fathom_error *err)
 {
     struct fm_error inner = {0};
@@ -136,7 +251,7 @@ struct fathom_result *fathom_stat(const struct fathom_result *machine, char *con
     }
     fm_result_init(&result->result);
     *ended = (struct fathom_command){FATHOM_NOT_STARTED, 0};
-    if (stat_into(&result->result, &machine->result, command, element, ended, &inner))
+    if (stat_into(&result->result, &machine->result, command, element, meter, ended, &inner))
         return result;
     fm_api_fail(err, &inner);
     fathom_result_free(result);

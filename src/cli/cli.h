@@ -27,7 +27,7 @@ struct fm_request {
     const char **operands, **machines; /* as many places as there are arguments */
     size_t operand_count, machine_count;
     const char *preset; /* --quick or --thorough, as given */
-    const char *replay, *record, *output, *format, *target, *result, *element;
+    const char *replay, *record, *output, *format, *target, *result, *element, *meter;
     bool refresh, native_cpu, quiet, verbose, no_progress, help, version;
 };
 

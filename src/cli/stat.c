@@ -12,24 +12,13 @@
 #define STAT_NOT_RUN 126
 #define STAT_NO_SUCH 127
 
-static int choose_meter(struct fm_request *request, const struct fm_option *option,
-                        const char *value)
-{
-    (void)request;
-    if (strcmp(value, "auto") == 0 || strcmp(value, "callgrind") == 0)
-        return FM_EXIT_ANSWERED;
-    return fm_complain(FM_EXIT_USAGE,
-                       "--%s: '%.32s' does not count commands in this build: use "
-                       "auto or callgrind",
-                       option->name, value);
-}
-
 const struct fm_option fm_stat_options[] = {
     {.name = "meter",
      .argument = "METER",
-     .words = "auto callgrind",
-     .help = "who counts: auto or callgrind, which are the same in this build",
-     .apply = choose_meter},
+     .words = "auto perf papi callgrind",
+     .help = "who counts: perf or papi (the processor's counters), callgrind (a model, in a run of "
+             "its own), or auto: the first that can",
+     FM_TEXT(meter)},
     {.name = "element",
      .argument = "BYTES",
      .words = "4 8",
@@ -59,6 +48,15 @@ static unsigned element_of(const char *text)
     if (!text)
         return 8;
     return strcmp(text, "4") == 0 ? 4 : strcmp(text, "8") == 0 ? 8 : 0;
+}
+
+static bool is_meter(const char *text)
+{
+    static const char *const meters[] = {"auto", "perf", "papi", "callgrind"};
+    bool known = !text;
+    for (size_t i = 0; i < sizeof meters / sizeof *meters && !known; i++)
+        known = strcmp(text, meters[i]) == 0;
+    return known;
 }
 
 static int fail_with(const struct fathom_error *err)
@@ -117,8 +115,8 @@ static int count(const struct fm_request *request, enum fathom_format format, un
     struct fathom_result *machine = measured_machine(request, &err);
     if (!machine)
         return fail_with(&err);
-    struct fathom_result *result =
-        fathom_stat(machine, (char *const *)request->operands, element, &ended, &err);
+    struct fathom_result *result = fathom_stat(machine, (char *const *)request->operands, element,
+                                               request->meter, &ended, &err);
     fathom_result_free(machine);
     if (!result) {
         fm_complain_error(&err);
@@ -138,6 +136,11 @@ int fm_run_stat(struct fm_request *request)
     struct fathom_error err;
     if (!element) {
         fm_complain(0, "--element: '%.32s' is no size of one: use 4 or 8", request->element);
+        return STAT_FAILED;
+    }
+    if (!is_meter(request->meter)) {
+        fm_complain(0, "--meter: '%.32s' counts no commands: use auto, perf, papi or callgrind",
+                    request->meter);
         return STAT_FAILED;
     }
     if (fm_choose_format(request, &format) != FM_EXIT_ANSWERED)

@@ -7,12 +7,23 @@ const char *fm_event_structure(unsigned bit)
     return names[bit];
 }
 
-uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit)
+static uint64_t *count_of(struct fm_counts *counts, unsigned bit)
 {
     if (bit >= FM_CODE_EVENT)
-        return bit == FM_CODE_EVENT ? counts->fetch_miss : counts->fetch_tlb_miss;
-    return bit < FM_CACHE_LEVELS ? counts->cache_miss[bit]
-                                 : counts->tlb_miss[bit - FM_CACHE_LEVELS];
+        return bit == FM_CODE_EVENT ? &counts->fetch_miss : &counts->fetch_tlb_miss;
+    return bit < FM_CACHE_LEVELS ? &counts->cache_miss[bit]
+                                 : &counts->tlb_miss[bit - FM_CACHE_LEVELS];
+}
+
+uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit)
+{
+    struct fm_counts copy = *counts;
+    return *count_of(&copy, bit);
+}
+
+void fm_event_add(struct fm_counts *counts, unsigned bit, uint64_t more)
+{
+    *count_of(counts, bit) += more;
 }
 
 bool fm_event_is_tlb(unsigned bit)

@@ -40,9 +40,11 @@ struct fm_counters {
 
 #define FM_CODE_EVENT (FM_CACHE_LEVELS + FM_TLB_LEVELS)
 #define FM_EVENTS     (FM_CODE_EVENT + 2)
-/* The structure whose misses the event of that bit counts ("l1d", "l2", "dtlb1"), and its count. */
+/* The structure whose misses the event of that bit counts ("l1d", "l2", "dtlb1"), its count, and
+   how a meter adds to that. */
 const char *fm_event_structure(unsigned bit);
 uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit);
+void fm_event_add(struct fm_counts *counts, unsigned bit, uint64_t more);
 /* Whether that is a TLB, and no cache; and whether it is one of code. */
 bool fm_event_is_tlb(unsigned bit);
 bool fm_event_is_of_code(unsigned bit);

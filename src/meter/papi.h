@@ -21,4 +21,11 @@ extern const size_t fm_papi_miss_count;
 struct fm_tally *fm_papi_open(const struct fm_papi_event *events, size_t count,
                               struct fm_error *err);
 
+/* The same for commands, by enum fm_command_event. UNSUPPORTED also where PAPI cannot follow other
+   programs, which it cannot without a PMU. */
+extern const struct fm_papi_event fm_papi_of_commands[];
+extern const size_t fm_papi_of_command_count;
+struct fm_command_meter *fm_papi_command_open(const struct fm_papi_event *events, size_t count,
+                                              struct fm_error *err);
+
 #endif

@@ -1,6 +1,5 @@
 #include "meter/perf.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,27 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/smallfile.h"
-#include "core/units.h"
-#include "meter/pfm.h"
-
-/* Native events that are added up to one. */
-#define TERMS     4
-#define NAME_TEXT 96
-/* What the kernel says when perf_event_paranoid cannot be read: nothing. */
-#define UNKNOWN (-1)
-
-/* One logical event: a group of native ones, which are counted at the same time or not at all. */
-struct group {
-    unsigned bit;
-    int fds[TERMS]; /* the first leads */
-    size_t count;
-};
+#include "meter/perf_group.h"
 
 struct perf {
     struct fm_tally tally; /* first: a tally's pointer is ours */
     const struct fm_perf_system *system;
-    struct group groups[FM_PERF_EVENTS];
+    struct fm_perf_group groups[FM_PERF_EVENTS];
     size_t count;
     struct fm_counts *runs;
     unsigned run, space;
@@ -86,41 +70,15 @@ static void start(struct fm_tally *tally)
     control_all(self(tally), PERF_EVENT_IOC_ENABLE);
 }
 
-/* What read gives with the formats we ask for. */
-struct reading {
-    uint64_t count, enabled, running;
-    uint64_t values[TERMS];
-};
-
-/* The sum of a group's counts; where it had to share its counters with others it is scaled to the
-   whole time. False when it was not counted at all. */
-static bool read_group(struct perf *perf, const struct group *group, uint64_t *sum)
-{
-    struct reading reading = {0};
-    const size_t size = (3 + group->count) * sizeof(uint64_t);
-    *sum = 0;
-    if (perf->system->read(group->fds[0], &reading, size) != (ssize_t)size ||
-        reading.count != group->count || reading.running == 0)
-        return false;
-    for (size_t i = 0; i < group->count; i++)
-        *sum += reading.values[i];
-    if (reading.running < reading.enabled) {
-        perf->scaled = true;
-        *sum = (uint64_t)((double)*sum * ((double)reading.enabled / (double)reading.running));
-    }
-    return true;
-}
-
 static void stop(struct fm_tally *tally)
 {
     struct perf *perf = self(tally);
     control_all(perf, PERF_EVENT_IOC_DISABLE);
     struct fm_counts *counts = &perf->runs[perf->run < perf->space ? perf->run : 0];
     for (size_t i = 0; i < perf->count; i++) {
-        const unsigned bit = perf->groups[i].bit;
-        uint64_t *into = bit < FM_CACHE_LEVELS ? &counts->cache_miss[bit]
-                                               : &counts->tlb_miss[bit - FM_CACHE_LEVELS];
-        perf->failed |= !read_group(perf, &perf->groups[i], into);
+        uint64_t sum;
+        perf->failed |= !fm_perf_group_read(&perf->groups[i], perf->system, &sum, &perf->scaled);
+        fm_event_add(counts, perf->groups[i].bit, sum);
     }
     perf->run++;
 }
@@ -136,17 +94,11 @@ static bool collect(struct fm_tally *tally, struct fm_counts *counts, unsigned r
     return true;
 }
 
-static void close_group(const struct group *group)
-{
-    for (size_t i = group->count; i-- > 0;)
-        close(group->fds[i]);
-}
-
 static void close_perf(struct fm_tally *tally)
 {
     struct perf *perf = self(tally);
     for (size_t i = 0; i < perf->count; i++)
-        close_group(&perf->groups[i]);
+        fm_perf_group_close(&perf->groups[i]);
     free(perf->runs);
     free(perf);
 }
@@ -158,94 +110,6 @@ static const struct fm_tally_ops ops = {
     .collect = collect,
     .close = close_perf,
 };
-
-/* Ours alone: what the kernel does on our behalf belongs to no string. */
-static bool add_to_group(const struct perf *perf, struct group *group, struct perf_event_attr *attr)
-{
-    attr->size = sizeof *attr;
-    attr->disabled = group->count == 0;
-    attr->exclude_kernel = attr->exclude_hv = 1;
-    attr->read_format =
-        PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    const int fd = perf->system->open(attr, 0, group->count ? group->fds[0] : -1);
-    if (fd < 0)
-        return false;
-    group->fds[group->count++] = fd;
-    return true;
-}
-
-/* Opens a sum of native events; errno is 0 where libpfm4 does not know one of them here. */
-static bool open_native(const struct perf *perf, struct group *group, const char *names)
-{
-    for (const char *at = names; *at && group->count < TERMS;) {
-        char name[NAME_TEXT];
-        struct fm_pfm_code code;
-        const size_t length = strcspn(at, "+");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        at += length + (at[length] == '+');
-        errno = 0;
-        if (!fm_pfm_encode(name, &code)) {
-            errno = 0;
-            return false;
-        }
-        struct perf_event_attr attr = {.type = code.type,
-                                       .config = code.config,
-                                       .config1 = code.config1,
-                                       .config2 = code.config2};
-        if (!add_to_group(perf, group, &attr))
-            return false;
-    }
-    return true;
-}
-
-static bool open_way(const struct perf *perf, struct group *group, const struct fm_perf_way *way)
-{
-    if (way->native)
-        return open_native(perf, group, way->native);
-    struct perf_event_attr attr = {.type = way->type, .config = way->config};
-    return add_to_group(perf, group, &attr);
-}
-
-static int paranoid_level(void)
-{
-    char text[16];
-    uint64_t level;
-    if (!fm_read_small("/proc/sys/kernel/perf_event_paranoid", text, sizeof text))
-        return UNKNOWN;
-    return fm_parse_count(text, &level) ? (int)level : UNKNOWN;
-}
-
-static bool is_last(const struct fm_perf_way *way)
-{
-    return !way->native && !way->type && !way->config;
-}
-
-/* Tries the ways to count a structure's misses until one opens. */
-static void open_event(struct perf *perf, const struct fm_perf_event *event,
-                       struct fm_perf_account *account)
-{
-    int refusal = 0;
-    for (size_t i = 0; i < FM_PERF_WAYS && !is_last(&event->ways[i]); i++) {
-        struct group *group = &perf->groups[perf->count];
-        *group = (struct group){.bit = event->bit};
-        errno = 0;
-        if (open_way(perf, group, &event->ways[i])) {
-            const char *name = event->ways[i].native;
-            snprintf(account->by[event->bit], sizeof account->by[0], "%s", name ? name : "generic");
-            perf->tally.info.events |= 1u << event->bit;
-            perf->count++;
-            return;
-        }
-        refusal = refusal ? refusal : errno;
-        close_group(group);
-    }
-    if (refusal)
-        fm_perf_explain(refusal, paranoid_level(), account->why[event->bit],
-                        sizeof account->why[0]);
-    else
-        snprintf(account->why[event->bit], sizeof account->why[0],
-                 "no event for it is known on this processor");
-}
 
 struct fm_tally *fm_perf_open(const struct fm_perf_events *events,
                               const struct fm_perf_system *system, struct fm_perf_account *account,
@@ -263,7 +127,11 @@ struct fm_tally *fm_perf_open(const struct fm_perf_events *events,
     perf->tally.ops = &ops;
     snprintf(perf->tally.info.meter, sizeof perf->tally.info.meter, "perf");
     for (size_t i = 0; i < events->count; i++)
-        open_event(perf, &events->list[i], account);
+        if (fm_perf_group_open(&perf->groups[perf->count], system, &events->list[i], FM_PERF_OURS,
+                               account)) {
+            perf->tally.info.events |= 1u << events->list[i].bit;
+            perf->count++;
+        }
     if (perf->count)
         return &perf->tally;
     fm_fail(err, FM_ERR_UNSUPPORTED, "meter: perf counts nothing here: %s",

@@ -20,22 +20,23 @@ struct fm_perf_system {
 };
 extern const struct fm_perf_system fm_perf_kernel;
 
-/* One way to count a logical event: a generic encoding, or native events by the names libpfm4 knows
-   them by, their counts added up ("A+B"). */
+/* One way to count a logical event: native events by the names libpfm4 knows them by, their counts
+   added up ("A+B"); or a generic encoding, which has a name for people alone. */
 struct fm_perf_way {
-    const char *native; /* NULL: generic */
+    const char *name;
+    bool generic, kernel; /* kernel: what happens there alone, and so is counted there too */
     uint32_t type;
-    uint64_t config;
+    uint64_t config, plus; /* plus: another one that is added; 0: none */
 };
 
 /* The ways to count the misses of one structure, best first; the first that opens is used. */
-#define FM_PERF_WAYS 8
+#define FM_PERF_WAYS 6
 struct fm_perf_event {
     unsigned bit;
-    struct fm_perf_way ways[FM_PERF_WAYS]; /* ends with one that is all zero */
+    struct fm_perf_way ways[FM_PERF_WAYS]; /* ends with one that has no name */
 };
 
-#define FM_PERF_EVENTS 8
+#define FM_PERF_EVENTS 10
 struct fm_perf_events {
     struct fm_perf_event list[FM_PERF_EVENTS];
     size_t count;
@@ -57,6 +58,13 @@ struct fm_tally *fm_perf_open(const struct fm_perf_events *events,
 /* Whether counts had to be scaled since the meter was opened, there being more events than
    counters. */
 bool fm_perf_was_scaled(const struct fm_tally *tally);
+
+/* What is counted of commands, by enum fm_command_event, and the meter that does. NULL with err
+   filled as above; what did not open is said when the counts are read. */
+extern const struct fm_perf_events fm_perf_of_commands;
+struct fm_command_meter *fm_perf_command_open(const struct fm_perf_events *events,
+                                              const struct fm_perf_system *system,
+                                              struct fm_error *err);
 
 /* Says why an event could not be opened, and what would help; `paranoid` is the kernel's setting.
  */

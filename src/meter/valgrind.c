@@ -119,6 +119,26 @@ static bool silence(posix_spawn_file_actions_t *actions)
     return good;
 }
 
+static bool not_installed(struct fm_error *err)
+{
+    return fm_fail(err, FM_ERR_UNSUPPORTED,
+                   "valgrind: it is not installed: install the package valgrind");
+}
+
+bool fm_valgrind_there(struct fm_error *err)
+{
+    const char *at = getenv("PATH");
+    while (at && *at) {
+        char path[PATH_SPACE];
+        const size_t length = strcspn(at, ":");
+        snprintf(path, sizeof path, "%.*s/valgrind", (int)length, at);
+        if (access(path, X_OK) == 0)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    return not_installed(err);
+}
+
 static int start(const struct fm_valgrind_plan *plan, char **arguments, char **environment,
                  pid_t *child)
 {
@@ -149,8 +169,7 @@ static bool spawn(const struct fm_valgrind_plan *plan, const char *folder, int *
     if (plan->self)
         free(environment);
     if (failure == ENOENT)
-        return fm_fail(err, FM_ERR_UNSUPPORTED,
-                       "valgrind: it is not installed: install the package valgrind");
+        return not_installed(err);
     if (failure)
         return fm_fail(err, FM_ERR_UNSUPPORTED, "valgrind: cannot be started: %s",
                        strerror(failure));

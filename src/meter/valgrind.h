@@ -17,6 +17,9 @@ struct fm_valgrind_plan {
     void *data;
 };
 
+/* Whether there is a valgrind; UNSUPPORTED when not, with the name of its package. */
+bool fm_valgrind_there(struct fm_error *err);
+
 /* Runs the command and waits for its end. *status is what wait gives. With `self` it finds
    FM_CALLGRIND_DUMPS set. Otherwise counting goes from its first instruction to its last, all
    threads and children together, each process into a file of its own; `read` is then called with

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/text.h"
 #include "report/report.h"
 #include "report/values.h"
 
@@ -77,6 +78,28 @@ static void print_level(FILE *out, const struct fm_result *result, const char *l
     putc('\n', out);
 }
 
+/* Without references there is no table, but a reason. */
+static void print_reason(FILE *out, const struct fm_result *result)
+{
+    const struct fm_finding *references = fm_result_find(result, "app.references");
+    char shown[2 * sizeof references->note];
+    if (references && references->note[0])
+        fprintf(out, "references were not counted: %s\n",
+                fm_escape(references->note, strlen(references->note), shown, sizeof shown));
+}
+
+static void print_kernels(FILE *out, const struct fm_result *result)
+{
+    const struct fm_finding *faults = find(result, "page_faults", "");
+    const struct fm_finding *switches = find(result, "context_switches", "");
+    if (faults)
+        fprintf(out, "%.0f page faults", faults->value.number);
+    if (faults && switches)
+        fprintf(out, ", %.0f context switches", switches->value.number);
+    if (faults)
+        putc('\n', out);
+}
+
 static void print_rest(FILE *out, const struct fm_result *result)
 {
     const struct fm_finding *bandwidth = find(result, "memory_bandwidth", "");
@@ -111,7 +134,10 @@ void fm_report_stat(FILE *out, const struct fm_result *result, const struct fm_l
     }
     if (references)
         print_level(out, result, "memory", "Memory", look);
+    else
+        print_reason(out, result);
     print_rest(out, result);
+    print_kernels(out, result);
     if (!look->terse)
         fm_report_notes(out, result, look);
 }

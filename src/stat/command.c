@@ -93,7 +93,10 @@ bool fm_command_run(char *const *command, struct fm_command_result *result, stru
         wait_and_pass_on(child, &signals, &status, &usage);
     result->times =
         (struct fm_stat_times){.wall_s = seconds_now() - begin,
-                               .cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
+                               .cpu_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime),
+                               .page_faults = -1,
+                               .switches = -1,
+                               .witness = "clock"};
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     conclude(status, failure, result);
     return true;

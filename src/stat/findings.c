@@ -54,15 +54,44 @@ static const char *named(const char *what, size_t level, size_t levels, char tex
     return text;
 }
 
-static void report_shares(struct writer *writer, const char *what, size_t levels, bool known,
+/* A level's share needs what came into it and what came into the one inside it. */
+static bool known_served(const struct fm_stat_counts *counts, size_t levels, size_t level)
+{
+    const bool inside = level == 0 || counts->fills[level - 1] >= 0;
+    return counts->references >= 0 && inside && (level == levels || counts->fills[level] >= 0);
+}
+
+/* What is left to the first level needs all others. */
+static bool known_brought(const struct fm_stat_counts *counts, size_t levels, size_t level)
+{
+    bool known = known_served(counts, levels, level);
+    for (size_t i = 1; level == 0 && i <= levels; i++)
+        known = known && known_served(counts, levels, i);
+    return known;
+}
+
+static void report_shares(struct writer *writer, const char *what, size_t levels,
+                          const struct fm_stat_counts *counts,
+                          bool (*known)(const struct fm_stat_counts *, size_t, size_t),
                           const struct fm_share *shares)
 {
     char property[FM_PROPERTY_TEXT];
     for (size_t i = 0; i <= levels; i++)
-        if (known)
+        if (known(counts, levels, i))
             measured(writer, named(what, i, levels, property), "", shares[i], writer->witness);
         else
             unsupported(writer, named(what, i, levels, property), "", writer->why_not);
+}
+
+/* A level that was not counted is left out: what the one inside it asked for came from further
+   out. */
+static struct fm_stat_counts without_gaps(const struct fm_stat_counts *counts, size_t levels)
+{
+    struct fm_stat_counts whole = *counts;
+    for (size_t i = 0; i < levels; i++)
+        if (whole.fills[i] < 0)
+            whole.fills[i] = i ? whole.fills[i - 1] : 0;
+    return whole;
 }
 
 /* At most: each reference waits for the whole latency, and no two at the same time. */
@@ -75,7 +104,7 @@ static void report_stalls(struct writer *writer, const struct fm_stat_counts *co
             i == machine->count ? machine->memory_ns : machine->levels[i].latency_ns;
         const double most = served[i].high * counts->references * latency * 1e-9;
         named("stall", i, machine->count, property);
-        if (counts->references < 0)
+        if (!known_served(counts, machine->count, i))
             unsupported(writer, property, "s", writer->why_not);
         else if (!(latency > 0))
             unsupported(writer, property, "s", "the latency of this level was not measured");
@@ -90,7 +119,7 @@ static void report_bandwidth(struct writer *writer, const struct fm_stat_counts 
                              const struct fm_stat_times *times)
 {
     static const char property[] = "app.memory_bandwidth";
-    if (counts->references < 0 || machine->count == 0 || !(times->wall_s > 0)) {
+    if (machine->count == 0 || counts->fills[machine->count - 1] < 0 || !(times->wall_s > 0)) {
         unsupported(writer, property, "B/s", writer->why_not);
         return;
     }
@@ -100,34 +129,56 @@ static void report_bandwidth(struct writer *writer, const struct fm_stat_counts 
     measured(writer, property, "B/s", (struct fm_share){rate, rate, 2 * rate}, writer->witness);
 }
 
-/* Each fetch that misses loses a cycle at the least, which is how the paper counts it. */
+static double cycles_of(const struct fm_stat_counts *counts, const struct fm_stat_machine *machine,
+                        const struct fm_stat_times *times)
+{
+    if (counts->cycles > 0)
+        return counts->cycles;
+    return machine->cycle_ns > 0 && times->cpu_s > 0 ? times->cpu_s * 1e9 / machine->cycle_ns : 0;
+}
+
+/* Each fetch that misses loses a cycle at the least, which is how the paper counts it. Cycles that
+   were counted as lost are lost to the front end, and not all for want of a line. */
 static void report_fetches(struct writer *writer, const struct fm_stat_counts *counts,
                            const struct fm_stat_machine *machine, const struct fm_stat_times *times)
 {
     static const char property[] = "app.fetch_overhead";
-    if (counts->fetch_misses < 0)
+    const bool stalls = counts->fetch_stalls >= 0;
+    const double cycles = cycles_of(counts, machine, times);
+    const double lost = stalls ? counts->fetch_stalls : counts->fetch_misses;
+    if (lost < 0)
         unsupported(writer, property, "", writer->why_not);
-    else if (!(machine->cycle_ns > 0) || !(times->cpu_s > 0))
+    else if (!(cycles > 0))
         unsupported(writer, property, "", "the cycle time was not measured");
     else {
-        const double cycles = times->cpu_s * 1e9 / machine->cycle_ns;
-        const double part = counts->fetch_misses / cycles;
+        const double part = lost / cycles;
         const double value = part > 1 ? 1 : part;
-        measured(writer, property, "", (struct fm_share){value, 0, 1}, writer->witness);
+        measured(writer, property, "", (struct fm_share){value, 0, stalls ? value : 1},
+                 writer->witness);
     }
 }
 
-static void report_idle(struct writer *writer, const struct fm_stat_times *times)
+static void report_exactly(struct writer *writer, const char *property, const char *unit,
+                           double value, const char *witness)
+{
+    if (value < 0)
+        unsupported(writer, property, unit, "nothing on this computer counted it");
+    else
+        measured(writer, property, unit, (struct fm_share){value, value, value}, witness);
+}
+
+static void report_times(struct writer *writer, const struct fm_stat_times *times)
 {
     if (!(times->wall_s > 0) || times->cpu_s < 0) {
         unsupported(writer, "app.idle", "", "the command's time is not known");
         return;
     }
     const double busy = times->cpu_s / times->wall_s;
-    const double idle = busy < 1 ? 1 - busy : 0;
-    measured(writer, "app.idle", "", (struct fm_share){idle, idle, idle}, "clock");
-    measured(writer, "app.elapsed", "s",
-             (struct fm_share){times->wall_s, times->wall_s, times->wall_s}, "clock");
+    report_exactly(writer, "app.idle", "", busy < 1 ? 1 - busy : 0, times->witness);
+    report_exactly(writer, "app.elapsed", "s", times->wall_s, "clock");
+    report_exactly(writer, "app.cpu_time", "s", times->cpu_s, times->witness);
+    report_exactly(writer, "app.page_faults", "", times->page_faults, times->witness);
+    report_exactly(writer, "app.context_switches", "", times->switches, times->witness);
 }
 
 bool fm_stat_report(struct fm_result *result, const struct fm_stat_counts *counts,
@@ -137,21 +188,19 @@ bool fm_stat_report(struct fm_result *result, const struct fm_stat_counts *count
 {
     struct writer writer = {result, witness, why_not, true};
     struct fm_share served[FM_STAT_LEVELS + 1], brought[FM_STAT_LEVELS + 1];
-    const bool known = counts->references >= 0;
-    if (known) {
-        const double all = counts->references;
+    const struct fm_stat_counts whole = without_gaps(counts, machine->count);
+    const double all = counts->references;
+    if (all >= 0)
         measured(&writer, "app.references", "", (struct fm_share){all, all, all}, witness);
-        fm_shares_served(counts, machine->count, served);
-        fm_shares_brought(counts, machine, element, brought);
-    } else {
+    else
         unsupported(&writer, "app.references", "", why_not);
-    }
-    report_shares(&writer, "fraction", machine->count, known, brought);
-    report_shares(&writer, "served", machine->count, known, served);
-    if (known)
-        report_stalls(&writer, counts, machine, served);
+    fm_shares_served(&whole, machine->count, served);
+    fm_shares_brought(&whole, machine, element, brought);
+    report_shares(&writer, "fraction", machine->count, counts, known_brought, brought);
+    report_shares(&writer, "served", machine->count, counts, known_served, served);
+    report_stalls(&writer, counts, machine, served);
     report_bandwidth(&writer, counts, machine, times);
     report_fetches(&writer, counts, machine, times);
-    report_idle(&writer, times);
+    report_times(&writer, times);
     return writer.good || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for findings");
 }

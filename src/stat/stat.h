@@ -11,6 +11,7 @@
 #include "core/description.h"
 #include "core/error.h"
 #include "core/result.h"
+#include "meter/command.h"
 
 /* Callgrind has two levels, and is asked twice where there are three. */
 #define FM_STAT_LEVELS 3
@@ -33,11 +34,19 @@ struct fm_stat_counts {
     double references;            /* loads and stores */
     double fills[FM_STAT_LEVELS]; /* lines brought into each level from outside */
     double fetch_misses;          /* of instructions, in the first level */
-    bool prefetched;              /* fills may be a prefetcher's, that nobody waited for */
+    double fetch_stalls;          /* cycles spent waiting for instructions */
+    double cycles;
+    bool prefetched; /* fills may be a prefetcher's, that nobody waited for */
 };
 
+/* Nothing counted yet. */
+struct fm_stat_counts fm_stat_no_counts(void);
+
+/* What the kernel knows of a command; negative: not known. */
 struct fm_stat_times {
-    double wall_s, cpu_s; /* negative: not known */
+    double wall_s, cpu_s;
+    double page_faults, switches;
+    const char *witness; /* of cpu_s and what is behind it: "clock", "perf" */
 };
 
 /* An estimate with hard bounds. */
@@ -79,6 +88,14 @@ struct fm_command_result {
 /* Runs the command as it is, children and all, and waits. What it prints is left alone; the signals
    a terminal sends are its to answer, and one that asks us to end is handed on. */
 bool fm_command_run(char *const *command, struct fm_command_result *result, struct fm_error *err);
+
+/* What a meter that counts commands made of it. An event that counted more lines than there were
+   references, or none in a whole program, is not believed, and says so in its reason. False when
+   the references, the first level or the last one are missing; counts then has what there is. */
+bool fm_stat_counted(struct fm_command_counts *seen, size_t levels, struct fm_stat_counts *counts);
+/* And of the kernel's own events, where they were counted. */
+void fm_stat_counted_times(const struct fm_command_counts *seen, const char *meter,
+                           struct fm_stat_times *times);
 
 /* Callgrind's caches for two levels of a measured machine: level 0 and `outer`. What callgrind
    cannot take is rounded; *rounded then says to what. */

@@ -34,7 +34,15 @@ ok "a signal is passed through" [ "$code" = 137 ]
 refused "no command" 125 'COMMAND... is missing' stat
 refused "a bad element" 125 '--element' stat --element 5 -- true
 refused "a bad option" 125 'no such option' stat --what -- true
-refused "a meter that is not there" 125 'papi' stat --meter papi -- true
+refused "a meter that counts no commands" 125 '--meter' stat --meter clock -- true
+run stat --quiet --result p2.json --meter perf --format json -o perf.json -- sh -c 'echo out; exit 4'
+ok "perf runs the command once" [ "$code" = 4 -a "$(cat out)" = out ]
+ok "it counts, or says of each why not" json '[.findings[] | {(.property): .}] | add |
+    (."app.cpu_time".witnesses == ["perf"]) and ."app.page_faults".value > 0 and
+    ([."app.references", ."app.served_memory"] | all(.status == "measured" or
+        (.status == "unsupported" and (.note | test("^perf: .")))))' perf.json
+run stat --quiet --result p2.json --meter perf -- sh -c 'read line; echo "got $line"' <p2.json
+ok "its input is its own" grep -q '^got {' out
 refused "a result that is none" 125 'p2.yaml' stat --result p2.yaml -- true
 refused "a page" 125 'format' stat --result p2.json --format html -- true
 run stat --quiet --result p2.json -- echo --help -o x

@@ -18,10 +18,16 @@
 /* A kernel without any PMU has these. */
 static const struct fm_perf_events faults = {
     .list = {{.bit = 0,
-              .ways = {{.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS}}},
+              .ways = {{.name = "page-faults",
+                        .generic = true,
+                        .type = PERF_TYPE_SOFTWARE,
+                        .config = PERF_COUNT_SW_PAGE_FAULTS}}},
              {.bit = 1,
-              .ways = {{.native = "NO_SUCH_EVENT_ANYWHERE"},
-                       {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS_MIN}}}},
+              .ways = {{.name = "NO_SUCH_EVENT_ANYWHERE"},
+                       {.name = "minor-faults",
+                        .generic = true,
+                        .type = PERF_TYPE_SOFTWARE,
+                        .config = PERF_COUNT_SW_PAGE_FAULTS_MIN}}}},
     .count = 2,
 };
 
@@ -48,7 +54,7 @@ static void counts_software_events(void **state)
         fail_msg("%s", err.text);
     assert_string_equal(tally->info.meter, "perf");
     assert_int_equal(tally->info.events, 3);
-    assert_string_equal(account.by[1], "generic");
+    assert_string_equal(account.by[1], "minor-faults");
     assert_true(tally->ops->prepare(tally, 2, &err));
     for (size_t i = 0; i < 2; i++) {
         tally->ops->start(tally);
@@ -71,7 +77,7 @@ static void a_processor_without_counters_is_explained(void **state)
     (void)state;
     /* No processor has this raw event; a computer without PMU has none at all. */
     static const struct fm_perf_events none = {
-        .list = {{.bit = 0, .ways = {{.native = "NO_SUCH_EVENT_ANYWHERE"}}}}, .count = 1};
+        .list = {{.bit = 0, .ways = {{.name = "NO_SUCH_EVENT_ANYWHERE"}}}}, .count = 1};
     struct fm_error err = {0};
     assert_null(fm_perf_open(&none, &fm_perf_kernel, NULL, &err));
     assert_int_equal(err.code, FM_ERR_UNSUPPORTED);

@@ -276,8 +276,9 @@ static void what_was_not_counted_is_unsupported(void **state)
 {
     (void)state;
     const struct fm_stat_machine machine = two_levels(64);
-    const struct fm_stat_counts none = {.references = -1, .fetch_misses = -1};
-    const struct fm_stat_times times = {.wall_s = 2, .cpu_s = 1};
+    const struct fm_stat_counts none = fm_stat_no_counts();
+    const struct fm_stat_times times = {
+        .wall_s = 2, .cpu_s = 1, .switches = -1, .witness = "clock"};
     struct fm_result result;
     struct fm_error err = {0};
     fm_result_init(&result);
@@ -286,7 +287,95 @@ static void what_was_not_counted_is_unsupported(void **state)
     assert_non_null(finding);
     assert_int_equal(finding->status, FM_UNSUPPORTED);
     assert_string_equal(finding->note, "no PMU");
+    assert_int_equal(fm_result_find(&result, "app.fetch_overhead")->status, FM_UNSUPPORTED);
+    assert_int_equal(fm_result_find(&result, "app.stall_memory")->status, FM_UNSUPPORTED);
+    assert_int_equal(fm_result_find(&result, "app.context_switches")->status, FM_UNSUPPORTED);
     expect(fm_result_find(&result, "app.idle")->value.number, 0.5);
+    fm_result_free(&result);
+}
+
+/* Counters of a processor as they may come. */
+static struct fm_command_counts counters(double references, double l1, double l2, double last)
+{
+    struct fm_command_counts seen = {.scaled = false};
+    for (size_t i = 0; i < FM_COMMAND_EVENTS; i++)
+        seen.count[i] = -1;
+    seen.count[FM_COMMAND_REFERENCES] = references;
+    seen.count[FM_COMMAND_FILLS] = l1;
+    seen.count[FM_COMMAND_FILLS + 1] = l2;
+    seen.count[FM_COMMAND_FILLS + 2] = last;
+    return seen;
+}
+
+static const struct fm_finding *reported(struct fm_result *result, struct fm_command_counts *seen,
+                                         const char *property)
+{
+    struct fm_stat_machine machine = two_levels(64);
+    struct fm_stat_counts counts;
+    struct fm_error err = {0};
+    struct fm_stat_times times = {.wall_s = 2, .cpu_s = 1, .witness = "clock"};
+    machine.levels[machine.count++] = (struct fm_stat_level){.line = 64, .latency_ns = 20};
+    fm_result_free(result);
+    fm_result_init(result);
+    fm_stat_counted(seen, machine.count, &counts);
+    fm_stat_counted_times(seen, "perf", &times);
+    assert_true(fm_stat_report(result, &counts, &machine, &times, 8, "perf", "not this one", &err));
+    return fm_result_find(result, property);
+}
+
+static void a_level_without_an_event_leaves_a_gap(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_command_counts all = counters(1e6, 1e5, 4e4, 1e4), gap = counters(1e6, 1e5, -1, 1e4);
+    fm_result_init(&result);
+    expect(reported(&result, &all, "app.served_l2")->value.number, 0.06);
+    expect(reported(&result, &all, "app.served_l3")->value.number, 0.03);
+    /* Who prefetches makes nobody wait. */
+    expect(reported(&result, &all, "app.served_l3")->low.number, 0);
+    assert_int_equal(reported(&result, &gap, "app.served_l2")->status, FM_UNSUPPORTED);
+    assert_int_equal(reported(&result, &gap, "app.served_l3")->status, FM_UNSUPPORTED);
+    assert_int_equal(reported(&result, &gap, "app.fraction_l1")->status, FM_UNSUPPORTED);
+    assert_string_equal(reported(&result, &gap, "app.stall_l3")->note, "not this one");
+    expect(reported(&result, &gap, "app.served_l1")->value.number, 0.9);
+    expect(reported(&result, &gap, "app.served_memory")->value.number, 0.01);
+    fm_result_free(&result);
+}
+
+static void events_that_lie_are_not_believed(void **state)
+{
+    (void)state;
+    struct fm_stat_counts counts;
+    struct fm_command_counts good = counters(1e6, 1e5, -1, 1e4), more = counters(1e6, 2e6, -1, 1e4),
+                             none = counters(1e6, 1e5, -1, 0), idle = counters(100, 0, -1, 0);
+    assert_true(fm_stat_counted(&good, 2, &counts));
+    /* The second of two levels is the last one. */
+    expect(counts.fills[1], 1e4);
+    assert_false(fm_stat_counted(&more, 2, &counts));
+    assert_non_null(strstr(more.why[FM_COMMAND_FILLS], "2000000 lines in 1000000 references"));
+    assert_false(fm_stat_counted(&none, 3, &counts));
+    assert_non_null(strstr(none.why[FM_COMMAND_FILLS + 2], "cannot be believed"));
+    assert_true(fm_stat_counted(&idle, 1, &counts));
+}
+
+static void cycles_lost_are_counted_or_estimated(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_command_counts seen = counters(1e6, 1e5, 4e4, 1e4);
+    fm_result_init(&result);
+    seen.count[FM_COMMAND_FETCH_MISSES] = 2e6;
+    /* One second of half a nanosecond each. */
+    expect(reported(&result, &seen, "app.fetch_overhead")->value.number, 1e-3);
+    expect(reported(&result, &seen, "app.fetch_overhead")->high.number, 1);
+    seen.count[FM_COMMAND_CYCLES] = 1e7;
+    seen.count[FM_COMMAND_FETCH_STALLS] = 1e6;
+    expect(reported(&result, &seen, "app.fetch_overhead")->value.number, 0.1);
+    expect(reported(&result, &seen, "app.fetch_overhead")->high.number, 0.1);
+    seen.count[FM_COMMAND_TASK_CLOCK] = 5e8;
+    seen.count[FM_COMMAND_PAGE_FAULTS] = 17;
+    expect(reported(&result, &seen, "app.idle")->value.number, 0.75);
+    expect(reported(&result, &seen, "app.page_faults")->value.number, 17);
     fm_result_free(&result);
 }
 
@@ -300,6 +389,9 @@ int main(void)
         cmocka_unit_test(models_have_powers_of_two_of_sets),
         cmocka_unit_test(a_command_ends_as_it_ends),
         cmocka_unit_test(what_was_not_counted_is_unsupported),
+        cmocka_unit_test(a_level_without_an_event_leaves_a_gap),
+        cmocka_unit_test(events_that_lie_are_not_believed),
+        cmocka_unit_test(cycles_lost_are_counted_or_estimated),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
