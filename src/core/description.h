@@ -55,6 +55,7 @@ struct fm_cache_description {
     enum fm_inclusion inclusion;
     double store_latency;      /* cycles of a write that ends here; 0: as many as the latency */
     uint32_t sector;           /* bytes that one miss brings; 0: the line */
+    bool fp_bypass;            /* loads of real numbers go past it, and leave it as it is */
     uint32_t streaming_stores; /* whole lines stored in a row after which stores no longer
                                   allocate; 0: they always do */
 };
@@ -72,6 +73,7 @@ struct fm_tlb_description {
     enum fm_replacement replacement;
     uint32_t reserved;        /* entries that are not ours */
     uint32_t pages_per_entry; /* neighbouring pages that share one; 0 is 1 */
+    bool fp_bypass;           /* as of caches */
 };
 
 /* One level of the branch target buffer: where jumps were seen to lead. */

@@ -17,7 +17,8 @@
 #define FM_STRING_ORDERS 4
 #define FM_STRING_LABEL  160
 
-enum fm_op { FM_OP_LOAD, FM_OP_STORE, FM_OP_FLUSH, FM_OP_JUMP };
+/* LOAD_REAL: into a register for real numbers, which on some processors takes another way. */
+enum fm_op { FM_OP_LOAD, FM_OP_STORE, FM_OP_FLUSH, FM_OP_JUMP, FM_OP_LOAD_REAL };
 
 /* A code slot: so many operations of FM_FILLER bytes each that do nothing, then a jump, which has
    FM_WORD bytes of room. The first slot of an order counts the laps: it has no filler and takes

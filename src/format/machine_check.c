@@ -71,6 +71,14 @@ static bool check_policy(struct fm_yaml *yaml, const char *list, size_t i,
     return true;
 }
 
+static bool check_bypass(struct fm_yaml *yaml, const char *list, size_t i, bool bypass,
+                         unsigned level, enum fm_holds holds)
+{
+    return !bypass || (level == 1 && holds != FM_HOLDS_INSTRUCTIONS) ||
+           fm_yaml_fail(yaml, list, i, "fp_bypass",
+                        "only a first level of data can be gone past; leave it out");
+}
+
 /* What one miss brings in, by itself. */
 static bool check_sector(struct fm_yaml *yaml, size_t i, const struct fm_cache_description *cache,
                          uint64_t page)
@@ -101,6 +109,8 @@ static bool check_cache(struct fm_yaml *yaml, size_t i, struct fm_cache_descript
     if (cache->line > page)
         return fm_yaml_fail(yaml, "caches", i, "line", "%u is above the page of %s; use at most %s",
                             cache->line, fm_format_size(page, text), text);
+    if (!check_bypass(yaml, "caches", i, cache->fp_bypass, cache->level, cache->holds))
+        return false;
     const uint64_t lines = cache->capacity / cache->line;
     if (cache->capacity % cache->line)
         return fm_yaml_fail(yaml, "caches", i, "capacity",
@@ -157,6 +167,11 @@ static bool check_pair(struct fm_yaml *yaml, size_t i, const struct fm_cache_des
         return fm_yaml_fail(yaml, "caches", i, outer->sector ? "sector" : "inclusion",
                             "an exclusive cache swaps whole lines with %s one by one; leave out "
                             "the sectors of both",
+                            inner->name);
+    if (outer->inclusion == FM_INCLUSION_EXCLUSIVE && inner->fp_bypass)
+        return fm_yaml_fail(yaml, "caches", i, "inclusion",
+                            "loads of real numbers go past %s, and an exclusive cache holds only "
+                            "what leaves it; leave out its fp_bypass",
                             inner->name);
     if (outer->capacity < inner->capacity)
         return fm_yaml_fail(yaml, "caches", i, "capacity",
@@ -243,7 +258,8 @@ static bool check_tlb(struct fm_yaml *yaml, size_t i, struct fm_tlb_description 
     for (size_t k = 0; k < tlb->page_size_count; k++)
         if (!check_power(yaml, "tlbs", i, "page_sizes", tlb->page_sizes[k]))
             return false;
-    if (!check_ways(yaml, "tlbs", i, tlb->entries, "entries", &tlb->ways))
+    if (!check_ways(yaml, "tlbs", i, tlb->entries, "entries", &tlb->ways) ||
+        !check_bypass(yaml, "tlbs", i, tlb->fp_bypass, tlb->level, tlb->holds))
         return false;
     if (tlb->index == FM_INDEX_PHYSICAL)
         return fm_yaml_fail(yaml, "tlbs", i, "index",

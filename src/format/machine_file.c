@@ -54,7 +54,7 @@ static const struct fm_field cache_fields[] = {
     {"inclusion", FM_FIELD_WORD, .words = inclusion_words, CACHE(inclusion)},
     {"sector", FM_FIELD_SIZE, CACHE(sector), .low = FM_WORD, .high = 0x1p20},
     {"banks", FM_FIELD_ANY, LATER},
-    {"fp_bypass", FM_FIELD_BOOL, LATER},
+    {"fp_bypass", FM_FIELD_BOOL, CACHE(fp_bypass)},
     {"store_latency", FM_FIELD_NUMBER, CACHE(store_latency), CYCLES},
     {"streaming_stores", FM_FIELD_COUNT, CACHE(streaming_stores), .low = 1, .high = 0x1p24},
     {"shared_by", FM_FIELD_ANY, LATER},
@@ -76,6 +76,7 @@ static const struct fm_field tlb_fields[] = {
     {"replacement", FM_FIELD_POLICY, TLB(replacement)},
     {"reserved", FM_FIELD_COUNT, TLB(reserved), .low = 0, .high = 0x1p20},
     {"pages_per_entry", FM_FIELD_COUNT, TLB(pages_per_entry), .low = 1, .high = 1024},
+    {"fp_bypass", FM_FIELD_BOOL, TLB(fp_bypass)},
     {.key = NULL},
 };
 

@@ -201,7 +201,9 @@ static bool characterise(struct fm_lab *lab, unsigned bit, struct fm_error *err)
         return false;
     shape.ways = (size_t)answer;
     shape.full = (double)shape.ways * (double)shape.line >= shape.bytes;
-    fm_report_published(lab, bit, &shape, METHOD, SURE);
+    fm_report_published(
+        lab, bit, &shape,
+        &(struct fm_published_voice){lab->machine->info.counters.meter, METHOD, SURE});
     if (fm_event_is_of_code(bit))
         return true;
     return fm_amp_replacement(lab, bit, &shape, err) &&

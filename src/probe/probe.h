@@ -5,7 +5,7 @@
 #include "probe/lab.h"
 
 /* What a probe reads. One that reads what a machine does not offer is left out of its survey. */
-enum fm_reads { FM_READS_CLOCK, FM_READS_COUNTERS };
+enum fm_reads { FM_READS_CLOCK, FM_READS_COUNTERS, FM_READS_EITHER };
 
 struct fm_probe {
     const char *name;

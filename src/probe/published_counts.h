@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "core/error.h"
+#include "core/machine.h"
 
 struct fm_lab;
 
@@ -15,8 +16,13 @@ struct fm_spots {
     size_t count, stride;
     unsigned warm; /* laps before; 0: flushed, so that each is read for the first time */
     bool written;  /* flushed and then written to before it is read */
+    bool real;     /* read into registers for real numbers */
     bool stored;   /* written to instead of read all along: where only that is counted rightly */
 };
+
+/* All events of one lap; places an arena for it. */
+bool fm_count_lap_of_spots(struct fm_lab *lab, const struct fm_spots *spots,
+                           struct fm_counts *counts, struct fm_error *err);
 
 /* Misses of each spot in one lap, the least of `times` tries; places an arena for it. */
 bool fm_count_spots(struct fm_lab *lab, const struct fm_spots *spots, unsigned times, double *each,
@@ -35,8 +41,14 @@ struct fm_published_shape {
 bool fm_amp_replacement(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *shape,
                         struct fm_error *err);
 
+/* Who says so, and how. */
+struct fm_published_voice {
+    const char *meter, *method;
+    double sure;
+};
+
 /* As findings, under the names of caches or of TLBs. */
 void fm_report_published(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *shape,
-                         const char *method, double sure);
+                         const struct fm_published_voice *voice);
 
 #endif

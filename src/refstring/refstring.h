@@ -209,6 +209,9 @@ void fm_string_keep_first(struct fm_string *string, size_t bytes, size_t page);
 /* Makes jumps of all phases, rounded up to whole laps. Flushes stay. */
 void fm_string_jump(struct fm_string *string);
 
+/* Its loads go into registers for real numbers, none waiting for another. */
+void fm_string_load_real(struct fm_string *string);
+
 /* Appends an unmetered walk of `laps` laps over the whole order. */
 void fm_string_prime(struct fm_string *string, unsigned laps);
 

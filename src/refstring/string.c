@@ -140,6 +140,17 @@ void fm_string_jump(struct fm_string *string)
     }
 }
 
+void fm_string_load_real(struct fm_string *string)
+{
+    const size_t length = strlen(string->label);
+    for (size_t i = 0; i < string->phase_count; i++)
+        if (string->phases[i].op == FM_OP_LOAD) {
+            string->phases[i].op = FM_OP_LOAD_REAL;
+            string->phases[i].chained = false;
+        }
+    snprintf(string->label + length, sizeof string->label - length, " real");
+}
+
 void fm_string_time(struct fm_string *string, uint64_t references)
 {
     fm_string_add_phase(

@@ -44,6 +44,7 @@ static const struct meaning meanings[] = {
     {"replacement", "S makes room by V"},
     {"write_allocate", "a store that misses brings its line into S: V"},
     {"streaming_stores", "after V whole lines in a row stores pass S by"},
+    {"fp_bypass", "floating-point loads go past S: V"},
     {"write_policy", "stores to S are written V"},
     {"inclusion", "what inner levels hold, S holds too: V"},
     {"unified", "S serves instructions as well as data: V"},

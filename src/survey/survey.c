@@ -103,6 +103,8 @@ static const char *obstacle(const struct fm_machine_info *machine, const struct 
 {
     if (probe->reads == FM_READS_COUNTERS)
         return machine->counters.events ? NULL : "this machine offers no counters: see --meter";
+    if (probe->reads == FM_READS_EITHER)
+        return NULL;
     return machine->counters.alone ? "what is measured is a model that has no time" : NULL;
 }
 

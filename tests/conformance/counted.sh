@@ -33,6 +33,11 @@ while IFS=, read -r file method structure line size ways; do
     ok "$method on $file: $structure $line $size $ways" row_holds "$structure" "$line" "$size" "$ways"
 done <"$data/published_counts.csv"
 
+run survey --machine "$top/machines/intel-itanium2-900-papi.yaml" --meter sim --method papi-cache --format json
+ok "which data types use which structure on the Itanium 2" json '[.findings[] |
+    select(.property | endswith(".fp_bypass")) | {(.property): .value}] | add ==
+    {"l1d.fp_bypass": true, "l2.fp_bypass": false, "l3.fp_bypass": false, "dtlb1.fp_bypass": true,
+     "dtlb2.fp_bypass": false}'
 run survey --machine "$top/machines/intel-pentium-133.yaml" --meter sim --method amp --format json
 ok "no write allocation on the Pentium" has_value l1d.write_allocate false
 run survey --machine "$top/machines/intel-pentium-ii-233.yaml" --meter sim --method amp --format json

@@ -504,9 +504,10 @@ static void naive_translate(struct naive *naive, uint64_t page)
 }
 
 /* The rest of the sectors of a demanded line, from the outermost level that missed it inward. */
-static void naive_sectors(struct naive *naive, struct naive_at at, unsigned served, bool store)
+static void naive_sectors(struct naive *naive, struct naive_at at, unsigned served, unsigned first,
+                          bool store)
 {
-    for (int level = (int)served - 1; level >= 0; level--) {
+    for (int level = (int)served - 1; level >= (int)first; level--) {
         const struct naive_cache *cache = &naive->caches[level];
         const uint64_t line = cache->is->line, sector = cache->is->sector;
         if (sector <= line || !naive_takes(naive, cache, store))
@@ -541,16 +542,17 @@ static void naive_refer(struct naive *naive, uint64_t address, enum fm_op op)
             naive->run_from = address;
         naive->run_to = address + FM_WORD;
     }
-    const unsigned served = naive_fetch(naive, at, 0, op == FM_OP_STORE);
-    bool waits = op == FM_OP_LOAD;
-    for (unsigned i = 0; i < served; i++) {
+    const unsigned first = op == FM_OP_LOAD_REAL && naive->caches[0].is->fp_bypass;
+    const unsigned served = naive_fetch(naive, at, first, op == FM_OP_STORE);
+    bool waits = op != FM_OP_STORE;
+    for (unsigned i = first; i < served; i++) {
         naive->counts.cache_miss[i]++;
         waits |= naive_takes(naive, &naive->caches[i], op == FM_OP_STORE);
     }
     if (waits)
         naive->cycles += served < naive->cache_count ? naive->caches[served].is->latency
                                                      : naive->is->memory_latency;
-    naive_sectors(naive, at, served, op == FM_OP_STORE);
+    naive_sectors(naive, at, served, first, op == FM_OP_STORE);
     if (op == FM_OP_STORE)
         naive_write(naive, 0, at, false);
     if (served == naive->cache_count)

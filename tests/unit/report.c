@@ -289,6 +289,7 @@ static void test_every_property_has_a_meaning(void **state)
         "l2.unified",
         "l2.sector",
         "l1d.banks",
+        "l1d.fp_bypass",
         "l2.bandwidth_read",
         "l2.bandwidth_write",
         "l3.shared_by",

@@ -100,6 +100,8 @@ static void draw_machine(struct fm_rng *rng, struct fm_description *machine)
             line *= 2;
         draw_cache(rng, &machine->caches[machine->cache_count++], level, line);
     }
+    machine->caches[0].fp_bypass =
+        below(rng, 3) == 0 && machine->caches[1].inclusion != FM_INCLUSION_EXCLUSIVE;
     draw_sectors(rng, machine);
     /* An instruction cache that must not matter. */
     draw_cache(rng, &machine->caches[machine->cache_count], 1, 16);
@@ -177,7 +179,7 @@ static enum fm_op some_op(struct fm_rng *rng, uint64_t seed)
 {
     const uint64_t kind = below(rng, 10);
     if (kind < 6 || (seed % 3 == 0 && kind < 9))
-        return FM_OP_LOAD;
+        return kind % 3 ? FM_OP_LOAD : FM_OP_LOAD_REAL;
     return kind < 9 ? FM_OP_STORE : FM_OP_FLUSH;
 }
 

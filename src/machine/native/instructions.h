@@ -12,8 +12,9 @@
 
 #if defined(__aarch64__)
 
-#define FM_ADD_TEXT    "add %0, %0, %1\n\t"
-#define FM_ROTATE_TEXT "ror %0, %0, #7\n\t"
+#define FM_REAL_REGISTER "w" /* where a real number is loaded to */
+#define FM_ADD_TEXT      "add %0, %0, %1\n\t"
+#define FM_ROTATE_TEXT   "ror %0, %0, #7\n\t"
 
 static inline void fm_flush(const void *address)
 {
@@ -27,8 +28,9 @@ static inline void fm_flush_done(void)
 
 #elif defined(__x86_64__)
 
-#define FM_ADD_TEXT    "add %1, %0\n\t"
-#define FM_ROTATE_TEXT "rol $7, %0\n\t"
+#define FM_REAL_REGISTER "x"
+#define FM_ADD_TEXT      "add %1, %0\n\t"
+#define FM_ROTATE_TEXT   "rol $7, %0\n\t"
 
 static inline void fm_flush(const void *address)
 {
@@ -42,8 +44,9 @@ static inline void fm_flush_done(void)
 
 #elif defined(__powerpc64__)
 
-#define FM_ADD_TEXT    "add %0, %0, %1\n\t"
-#define FM_ROTATE_TEXT "rotldi %0, %0, 7\n\t"
+#define FM_REAL_REGISTER "d"
+#define FM_ADD_TEXT      "add %0, %0, %1\n\t"
+#define FM_ROTATE_TEXT   "rotldi %0, %0, 7\n\t"
 
 static inline void fm_flush(const void *address)
 {
@@ -58,7 +61,8 @@ static inline void fm_flush_done(void)
 #else
 
 #if defined(__riscv) && __riscv_xlen == 64
-#define FM_ADD_TEXT "add %0, %0, %1\n\t"
+#define FM_REAL_REGISTER "f"
+#define FM_ADD_TEXT      "add %0, %0, %1\n\t"
 #ifdef __riscv_zbb
 #define FM_ROTATE_TEXT "rori %0, %0, 7\n\t"
 #else
@@ -75,6 +79,10 @@ static inline void fm_flush_done(void)
 {
 }
 
+#endif
+
+#ifndef FM_REAL_REGISTER
+#define FM_REAL_REGISTER "g"
 #endif
 
 #ifdef FM_ADD_TEXT

@@ -62,6 +62,17 @@ UNCHECKED uint64_t fm_walk_load(struct fm_walk *walk, uint64_t references)
     return all;
 }
 
+UNCHECKED void fm_walk_load_real(struct fm_walk *walk, uint64_t references)
+{
+    for (uint64_t left = references; left;) {
+        size_t end;
+        for (size_t i = stretch(walk, &left, &end); i < end; i++) {
+            const double value = *(const volatile double *)(const volatile void *)word_at(walk, i);
+            __asm__ volatile("" : : FM_REAL_REGISTER(value));
+        }
+    }
+}
+
 /* The next address has the loaded value in it, cut to nothing by a mask that is 0; the compiler
    does not know that, and the processor waits for it. */
 UNCHECKED uint64_t fm_walk_load_dependent(struct fm_walk *walk, uint64_t references)

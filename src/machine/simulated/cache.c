@@ -14,6 +14,7 @@ bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *de
         .write_back = description->write_policy == FM_WRITE_BACK,
         .write_allocate = description->write_allocate,
         .streaming = description->streaming_stores,
+        .fp_bypass = description->fp_bypass,
         .sector = description->sector > description->line ? description->sector : 0,
     };
     cache->store_latency =

@@ -33,6 +33,7 @@ struct fm_cache {
     bool exclusive;      /* filled by victims of the level inside alone */
     bool write_back;     /* otherwise writes pass through */
     bool write_allocate; /* a missed store brings the line in */
+    bool fp_bypass;      /* loads of real numbers go past it */
     bool streamed;       /* … but just now it does not */
     bool in_parts;       /* a line is filled in parts */
     bool tied;           /* what it evicts matters to another level even when clean */

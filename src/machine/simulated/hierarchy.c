@@ -404,9 +404,9 @@ static void bring(struct fm_hierarchy *hierarchy, struct fm_address at, unsigned
 }
 
 void fm_hierarchy_bring_sectors(struct fm_hierarchy *hierarchy, struct fm_address at,
-                                unsigned served, bool store)
+                                unsigned served, unsigned fill, bool store)
 {
-    for (unsigned level = served; level-- > 0;) {
+    for (unsigned level = served; level-- > fill;) {
         const struct fm_cache *cache = &hierarchy->caches[level];
         if (!cache->sector || !fills(cache, store))
             continue;

@@ -21,6 +21,7 @@
  *   into this level and those outside that lack them.
  * - A lost line (flushed, or polluted away) leaves like an evicted one, but moves into no other
  *   level.
+ * - A load of a real number may go past level 1: it neither looks there nor brings anything there.
  * - Code has caches of its own at the innermost levels and shares the others. A fetch obeys the
  *   rules of a load; what a shared inclusive level evicts leaves the caches of code as well, and a
  *   shared exclusive one takes their victims in. Between caches of code there is no exclusion. */
@@ -84,9 +85,10 @@ unsigned fm_hierarchy_independent(struct fm_hierarchy *hierarchy,
 /* Whether a store that this level served brings its line into a level inside. */
 bool fm_hierarchy_allocates(const struct fm_hierarchy *hierarchy, unsigned served);
 
-/* Brings what else of its sectors a demanded line brings that this level served. */
+/* Brings what else of its sectors a demanded line brings that this level served, into levels from
+   `fill` on. */
 void fm_hierarchy_bring_sectors(struct fm_hierarchy *hierarchy, struct fm_address at,
-                                unsigned served, bool store);
+                                unsigned served, unsigned fill, bool store);
 
 /* The second half of a store. */
 void fm_hierarchy_write(struct fm_hierarchy *hierarchy, struct fm_address at);

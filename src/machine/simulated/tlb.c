@@ -20,6 +20,7 @@ static bool open_level(struct fm_tlb_level *tlb, const struct fm_tlb_description
         tlb->page_sizes[i] = description->page_sizes[i];
     if (tlb->page_size_count == 0)
         tlb->page_sizes[tlb->page_size_count++] = base_page;
+    tlb->fp_bypass = description->fp_bypass;
     tlb->hashed = description->index == FM_INDEX_HASHED;
     tlb->pages_per_entry = description->pages_per_entry ? description->pages_per_entry : 1;
     /* Those that are not ours are as many in each set. */
@@ -148,7 +149,7 @@ unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_tlb_path *path, struct fm_
                       unsigned count)
 {
     struct fm_missed missed[FM_BATCH];
-    for (unsigned level = 0; level < path->used_count && count > 0; level++) {
+    for (unsigned level = path->first; level < path->used_count && count > 0; level++) {
         struct fm_tlb_level *tlb = path->used[level];
         struct fm_batch numbers;
         for (unsigned i = 0; i < count; i++) {
@@ -166,8 +167,9 @@ unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_tlb_path *path, struct fm_
     return count;
 }
 
-void fm_tlb_path_begin(struct fm_tlb_path *path)
+void fm_tlb_path_begin(struct fm_tlb_path *path, bool real)
 {
+    path->first = real && path->used_count && path->used[0]->fp_bypass;
     path->last_piece = FM_EMPTY;
     for (unsigned i = 0; i < FM_TLB_LEVELS; i++)
         path->missed[i] = 0;
@@ -179,7 +181,7 @@ double fm_tlb_path_cycles(const struct fm_tlb_path *path, uint64_t references, d
         return 0;
     double cycles = 0;
     uint64_t came = references;
-    for (unsigned i = 0; i < path->used_count; i++) {
+    for (unsigned i = path->first; i < path->used_count; i++) {
         cycles += (double)(came - path->missed[i]) * path->used[i]->latency;
         came = path->missed[i];
     }
@@ -194,9 +196,13 @@ void fm_tlb_path_count(const struct fm_tlb_path *path, uint64_t references,
     unsigned i = 0;
     uint64_t came = references;
     for (unsigned level = 0; i < path->used_count; level++) {
-        if (path->used[i]->level == level)
-            came = path->missed[i++];
-        counts->tlb_miss[level] = came;
+        const bool there = path->used[i]->level == level;
+        const bool asked = !there || i >= path->first;
+        if (there && asked)
+            came = path->missed[i];
+        /* Who goes past misses nothing there. */
+        counts->tlb_miss[level] = asked ? came : 0;
+        i += there;
     }
     counts->walks = came;
 }

@@ -28,7 +28,8 @@ struct fm_tlb_level {
     unsigned level; /* counted from 0 */
     enum fm_holds holds;
     double latency;
-    bool hashed; /* the set is drawn from all bits of the number */
+    bool fp_bypass; /* loads of real numbers go past it */
+    bool hashed;    /* the set is drawn from all bits of the number */
     uint32_t pages_per_entry;
     uint32_t shift; /* from the finest pieces in use to what an entry maps */
     uint64_t page_sizes[FM_PAGE_SIZES];
@@ -39,6 +40,7 @@ struct fm_tlb_level {
 struct fm_tlb_path {
     struct fm_tlb_level *used[FM_TLB_LEVELS]; /* those for the page size in use, inner to outer */
     unsigned used_count;
+    unsigned first;                 /* those before it are gone past */
     uint32_t last_piece;            /* it is in the innermost TLB, and newest there */
     uint64_t missed[FM_TLB_LEVELS]; /* references that missed used[i] */
 };
@@ -69,9 +71,9 @@ void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
 unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_tlb_path *path, struct fm_batch *pieces,
                       unsigned count);
 
-/* Zeroes `missed` of a path. What the other path brought into TLBs of both may have made its last
-   piece older than the newest. */
-void fm_tlb_path_begin(struct fm_tlb_path *path);
+/* Zeroes `missed` of a path, for loads of real numbers or for others. What the other path brought
+   into TLBs of both may have made its last piece older than the newest. */
+void fm_tlb_path_begin(struct fm_tlb_path *path, bool real);
 
 /* The cycles that so many references took since then, and their counts. */
 double fm_tlb_path_cycles(const struct fm_tlb_path *path, uint64_t references, double walk_latency);

@@ -159,15 +159,16 @@ static void follow_stores(struct fm_walker *walker, uint64_t at)
 static void refer(struct fm_walker *walker, struct fm_address at, bool store)
 {
     struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    uint32_t sets[FM_CACHE_LEVELS];
+    uint32_t sets[FM_CACHE_LEVELS] = {0};
     for (unsigned level = 0; level < hierarchy->count; level++)
         sets[level] = fm_cache_set(&hierarchy->caches[level], at);
     if (store)
         follow_stores(walker, at.virtual);
-    const unsigned served = fm_hierarchy_fetch(hierarchy, at, sets, 0, 0, store);
+    const unsigned served =
+        fm_hierarchy_fetch(hierarchy, at, sets, walker->first, walker->first, store);
     walker->served[served]++;
     if (hierarchy->sectored)
-        fm_hierarchy_bring_sectors(hierarchy, at, served, store);
+        fm_hierarchy_bring_sectors(hierarchy, at, served, walker->first, store);
     if (store) {
         walker->passed[served] += !fm_hierarchy_allocates(hierarchy, served);
         fm_hierarchy_write(hierarchy, at);
@@ -230,6 +231,13 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
         alone -= alone > 0;
     }
     walker->missing = walker->served[0] - hits < count / 2;
+}
+
+/* Loads that go past level 1. */
+static void refer_beyond(struct fm_walker *walker, const struct fm_address *batch, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        refer(walker, batch[i], false);
 }
 
 static void flush(struct fm_walker *walker, const struct fm_address *batch, unsigned count)
@@ -297,15 +305,18 @@ static void run(struct fm_walker *walker, const struct fm_order *order, enum fm_
     translate(walker, words, count, batch);
     if (op == FM_OP_FLUSH)
         flush(walker, batch, count);
+    else if (walker->first)
+        refer_beyond(walker, batch, count);
     else
         refer_all(walker, batch, count, op == FM_OP_STORE);
 }
 
-static void reset_counters(struct fm_walker *walker)
+static void reset_counters(struct fm_walker *walker, bool real)
 {
+    walker->first = real && walker->hierarchy.caches[0].fp_bypass;
     memset(walker->served, 0, sizeof walker->served);
-    fm_tlb_path_begin(&walker->tlbs.data);
-    fm_tlb_path_begin(&walker->tlbs.code);
+    fm_tlb_path_begin(&walker->tlbs.data, real);
+    fm_tlb_path_begin(&walker->tlbs.code, false);
     fm_front_begin(&walker->front);
     walker->cold_walks = 0;
     memset(walker->passed, 0, sizeof walker->passed);
@@ -321,7 +332,7 @@ size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
     const struct fm_order *order = &string->orders[phase->order];
     const size_t window = phase->window ? phase->window : order->count;
     struct fm_sim_clock *clock = &walker->clock;
-    reset_counters(walker);
+    reset_counters(walker, phase->op == FM_OP_LOAD_REAL);
     walker->jumped = phase->op == FM_OP_JUMP;
     for (uint64_t left = phase->references; left > 0;) {
         const uint64_t most = least(least(left, FM_BATCH), clock->until_pollution);
@@ -380,7 +391,8 @@ void fm_walker_count(const struct fm_walker *walker, uint64_t references, struct
         walker->jumped ? code_levels(&walker->hierarchy) : walker->hierarchy.count;
     for (unsigned i = levels; i > 0; i--) {
         missed += walker->served[i];
-        counts->cache_miss[i - 1] = missed;
+        /* Who goes past a level misses nothing there. */
+        counts->cache_miss[i - 1] = i > walker->first ? missed : 0;
     }
     fm_tlb_path_count(walker->jumped ? &walker->tlbs.code : &walker->tlbs.data, references, counts);
     if (walker->jumped) {

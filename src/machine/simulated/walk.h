@@ -22,6 +22,7 @@ struct fm_walker {
     bool missing; /* most of the last batch missed level 1 */
     uint64_t base_page;
     double walk_latency, memory_latency;
+    unsigned first;      /* the level that references of this phase meet first */
     bool jumped;         /* the last phase was one of jumps */
     double cold_extra;   /* what a walk takes longer whose line of the table is not in cache … */
     uint64_t cold_walks; /* … and how many were */
