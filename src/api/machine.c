@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "api/config.h"
+#include "api/counters.h"
 #include "api/handles.h"
 #include "format/callgrind_model.h"
 #include "format/machine_file.h"
@@ -13,6 +14,7 @@
 #include "machine/simulated/simulated.h"
 #include "meter/callgrind.h"
 #include "meter/clock.h"
+#include "meter/joint.h"
 #include "meter/papi.h"
 #include "meter/perf.h"
 #include "meter/prove.h"
@@ -88,16 +90,15 @@ static bool believe(struct fathom_machine *handle, struct fm_tally *tally, struc
     return true;
 }
 
-/* Where nothing is asked for, what the processor counts is a witness more, and nothing is lost
-   where it counts nothing. */
-static void believe_if_there(struct fathom_machine *handle)
+/* Where nothing is asked for, every meter that proves itself is a witness more, and nothing is lost
+   where none does. */
+static void believe_who_is_there(struct fathom_machine *handle)
 {
     struct fm_error unheard;
-    if (believe(handle, fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, &unheard), &unheard))
-        return;
-    if (handle->tally)
-        handle->tally->ops->close(handle->tally);
-    handle->tally = NULL;
+    struct fm_tally *perf =
+        fm_api_proved(fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, &unheard));
+    struct fm_tally *papi = fm_api_proved(fm_api_open_papi_for(perf ? perf->info.events : 0));
+    handle->tally = fm_tally_join(perf, papi, &unheard);
 }
 
 /* Opens the meter that was asked for and tries its events. */
@@ -113,7 +114,7 @@ static bool open_tally(struct fathom_machine *handle, const struct fathom_option
     if (options->meter == FM_METER_PAPI)
         return believe(handle, fm_papi_open(fm_papi_misses, fm_papi_miss_count, err), err);
     if (options->meter == FM_METER_AUTO)
-        believe_if_there(handle);
+        believe_who_is_there(handle);
     return true;
 }
 
@@ -268,8 +269,8 @@ static bool watch(void *data, const char *what, double fraction, double seconds_
 /* Counts that were scaled to the whole time are estimates. */
 static void warn_of_turns(const struct fathom_machine *machine, struct fm_result *result)
 {
-    const bool perf = machine->tally && strcmp(machine->tally->info.meter, "perf") == 0;
-    if (perf && fm_perf_was_scaled(machine->tally))
+    const struct fm_tally *perf = fm_tally_part(machine->tally, "perf");
+    if (perf && fm_perf_was_scaled(perf))
         fm_result_warn(
             result, "multiplexed",
             "end other programs that count, or ask for fewer structures with --only",

@@ -26,6 +26,11 @@ void fm_event_add(struct fm_counts *counts, unsigned bit, uint64_t more)
     *count_of(counts, bit) += more;
 }
 
+const char *fm_event_meter(const struct fm_counters *counters, unsigned bit)
+{
+    return counters->by_second & 1u << bit ? counters->second : counters->meter;
+}
+
 bool fm_event_is_tlb(unsigned bit)
 {
     return bit >= FM_CACHE_LEVELS && bit != FM_CODE_EVENT;

@@ -36,6 +36,8 @@ struct fm_counters {
     char meter[16];  /* who reads them: "sim", "callgrind", "perf", "papi"; empty: there are none */
     unsigned events; /* which counts mean something */
     bool alone;      /* what they count is a model that has no time: its clock tells nothing */
+    char second[16]; /* another who reads the events that the first cannot; empty: nobody */
+    unsigned by_second; /* those events */
 };
 
 #define FM_CODE_EVENT (FM_CACHE_LEVELS + FM_TLB_LEVELS)
@@ -44,6 +46,8 @@ struct fm_counters {
    how a meter adds to that. */
 const char *fm_event_structure(unsigned bit);
 uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit);
+/* Who reads it. */
+const char *fm_event_meter(const struct fm_counters *counters, unsigned bit);
 void fm_event_add(struct fm_counts *counts, unsigned bit, uint64_t more);
 /* Whether that is a TLB, and no cache; and whether it is one of code. */
 bool fm_event_is_tlb(unsigned bit);

@@ -173,18 +173,11 @@ static bool get_page_sizes(const struct fm_json_place *place, json_t *object,
     return true;
 }
 
-/* Files of before there were counters have none. */
-static bool get_counters(const struct fm_json_place *place, json_t *object,
-                         struct fm_counters *counters)
+/* A list of structures whose misses are counted. */
+static bool get_misses(const struct fm_json_place *place, const json_t *misses, unsigned *events)
 {
-    *counters = (struct fm_counters){0};
-    json_t *json = json_object_get(object, "counters"), *item;
+    json_t *item;
     size_t i;
-    if (!json || json_is_null(json))
-        return true;
-    json_t *misses = json_object_get(json, "misses");
-    if (!json_is_object(json) || !json_is_array(misses))
-        return fm_json_fail(place, "counters", "is not {meter, alone, misses}");
     json_array_foreach(misses, i, item)
     {
         const char *name = json_string_value(item);
@@ -193,8 +186,28 @@ static bool get_counters(const struct fm_json_place *place, json_t *object,
             bit++;
         if (!name || bit == FM_EVENTS)
             return fm_json_fail(place, "counters", "counts what this version does not know");
-        counters->events |= 1u << bit;
+        *events |= 1u << bit;
     }
+    return true;
+}
+
+/* Files of before there were counters have none. */
+static bool get_counters(const struct fm_json_place *place, json_t *object,
+                         struct fm_counters *counters)
+{
+    *counters = (struct fm_counters){0};
+    json_t *json = json_object_get(object, "counters");
+    if (!json || json_is_null(json))
+        return true;
+    json_t *misses = json_object_get(json, "misses");
+    if (!json_is_object(json) || !json_is_array(misses))
+        return fm_json_fail(place, "counters", "is not {meter, alone, misses}");
+    const json_t *second = json_object_get(json, "by_second");
+    if (!get_misses(place, misses, &counters->events) ||
+        (second &&
+         (!get_misses(place, second, &counters->by_second) ||
+          !fm_json_get_text(place, json, "second", counters->second, sizeof counters->second))))
+        return false;
     return fm_json_get_text(place, json, "meter", counters->meter, sizeof counters->meter) &&
            fm_json_get_bool(place, json, "alone", &counters->alone);
 }

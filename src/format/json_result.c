@@ -19,6 +19,15 @@ void fm_json_value(struct fm_json *json, const char *key, const struct fm_value 
 }
 
 /* The structures whose misses are counted. */
+static void write_misses(struct fm_json *json, const char *key, unsigned events)
+{
+    fm_json_begin(json, key, '[', true);
+    for (unsigned bit = 0; bit < FM_EVENTS; bit++)
+        if (events & 1u << bit)
+            fm_json_text(json, NULL, fm_event_structure(bit));
+    fm_json_end(json, ']');
+}
+
 static void write_counters(struct fm_json *json, const struct fm_counters *counters)
 {
     if (!counters->events) {
@@ -28,11 +37,11 @@ static void write_counters(struct fm_json *json, const struct fm_counters *count
     fm_json_begin(json, "counters", '{', true);
     fm_json_text(json, "meter", counters->meter);
     fm_json_bool(json, "alone", counters->alone);
-    fm_json_begin(json, "misses", '[', true);
-    for (unsigned bit = 0; bit < FM_EVENTS; bit++)
-        if (counters->events & 1u << bit)
-            fm_json_text(json, NULL, fm_event_structure(bit));
-    fm_json_end(json, ']');
+    write_misses(json, "misses", counters->events);
+    if (counters->by_second) {
+        fm_json_text(json, "second", counters->second);
+        write_misses(json, "by_second", counters->by_second);
+    }
     fm_json_end(json, '}');
 }
 

@@ -179,10 +179,11 @@ static bool report_allocation(struct fm_lab *lab, unsigned bit,
     snprintf(property, sizeof property, "%s.write_allocate", fm_event_structure(bit));
     struct fm_finding *finding = fm_result_finding(lab->result, property, "");
     if (finding)
-        fm_testify(finding, &(struct fm_testimony){.meter = lab->machine->info.counters.meter,
-                                                   .method = METHOD,
-                                                   .value = fm_bool(allocates > 0),
-                                                   .confidence = SURE});
+        fm_testify(finding, &(struct fm_testimony){
+                                .meter = fm_event_meter(&lab->machine->info.counters, bit),
+                                .method = METHOD,
+                                .value = fm_bool(allocates > 0),
+                                .confidence = SURE});
     return true;
 }
 
@@ -201,9 +202,9 @@ static bool characterise(struct fm_lab *lab, unsigned bit, struct fm_error *err)
         return false;
     shape.ways = (size_t)answer;
     shape.full = (double)shape.ways * (double)shape.line >= shape.bytes;
-    fm_report_published(
-        lab, bit, &shape,
-        &(struct fm_published_voice){lab->machine->info.counters.meter, METHOD, SURE});
+    fm_report_published(lab, bit, &shape,
+                        &(struct fm_published_voice){
+                            fm_event_meter(&lab->machine->info.counters, bit), METHOD, SURE});
     if (fm_event_is_of_code(bit))
         return true;
     return fm_amp_replacement(lab, bit, &shape, err) &&

@@ -95,7 +95,6 @@ static bool try_op(struct fm_lab *lab, enum fm_op op, unsigned events, unsigned 
 /* What is wrong with an event is a reason for who reads the result. */
 static void report_doubts(struct fm_lab *lab, const struct believed *believed)
 {
-    const char *meter = lab->machine->info.counters.meter;
     for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
         char id[32];
         if (!believed->why[bit][0])
@@ -105,7 +104,8 @@ static void report_doubts(struct fm_lab *lab, const struct believed *believed)
                        lab->by_stores & 1u << bit
                            ? "none is needed: stores are counted in the place of loads"
                            : "none is needed: the event is left out",
-                       "%s, %s: %s", meter, fm_event_structure(bit), believed->why[bit]);
+                       "%s, %s: %s", fm_event_meter(&lab->machine->info.counters, bit),
+                       fm_event_structure(bit), believed->why[bit]);
     }
 }
 

@@ -22,19 +22,20 @@ static struct fm_finding *finding_of(struct fm_lab *lab, unsigned bit, const cha
     return fm_result_finding(lab->result, property, unit);
 }
 
-static void report_number(struct fm_lab *lab, struct fm_finding *finding, double value, double low,
-                          double high, double sure)
+static void report_number(struct fm_lab *lab, unsigned bit, struct fm_finding *finding,
+                          double value, double low, double high, double sure)
 {
     char evidence[48];
     snprintf(evidence, sizeof evidence, "curve:misses-%.*s", (int)strcspn(finding->property, "."),
              finding->property);
-    fm_testify(finding, &(struct fm_testimony){.meter = lab->machine->info.counters.meter,
-                                               .method = METHOD,
-                                               .evidence = evidence,
-                                               .value = fm_number(value),
-                                               .low = fmin(low, value),
-                                               .high = fmax(high, value),
-                                               .confidence = sure});
+    fm_testify(finding,
+               &(struct fm_testimony){.meter = fm_event_meter(&lab->machine->info.counters, bit),
+                                      .method = METHOD,
+                                      .evidence = evidence,
+                                      .value = fm_number(value),
+                                      .low = fmin(low, value),
+                                      .high = fmax(high, value),
+                                      .confidence = sure});
 }
 
 static void report_exact(struct fm_lab *lab, unsigned bit, const char *attribute, const char *unit,
@@ -42,7 +43,7 @@ static void report_exact(struct fm_lab *lab, unsigned bit, const char *attribute
 {
     struct fm_finding *finding = finding_of(lab, bit, attribute, unit);
     if (finding)
-        report_number(lab, finding, value, value, value, SURE);
+        report_number(lab, bit, finding, value, value, value, SURE);
 }
 
 static void give_reason(struct fm_lab *lab, unsigned bit, const char *attribute, const char *unit,
@@ -61,10 +62,11 @@ static void report_ways(struct fm_lab *lab, unsigned bit, const struct fm_counte
     }
     struct fm_finding *finding = finding_of(lab, bit, "ways", "");
     if (finding)
-        fm_testify(finding, &(struct fm_testimony){.meter = lab->machine->info.counters.meter,
-                                                   .method = METHOD,
-                                                   .value = fm_text("full"),
-                                                   .confidence = SURE});
+        fm_testify(finding, &(struct fm_testimony){
+                                .meter = fm_event_meter(&lab->machine->info.counters, bit),
+                                .method = METHOD,
+                                .value = fm_text("full"),
+                                .confidence = SURE});
 }
 
 static void report_shape(struct fm_lab *lab, unsigned bit, const struct fm_counted *found,
@@ -86,9 +88,9 @@ static void report_cache(struct fm_lab *lab, unsigned bit, const struct fm_count
 {
     struct fm_finding *capacity = finding_of(lab, bit, "capacity", "B");
     if (capacity && found->ways)
-        report_number(lab, capacity, found->bytes, found->bytes, found->bytes, SURE);
+        report_number(lab, bit, capacity, found->bytes, found->bytes, found->bytes, SURE);
     else if (capacity)
-        report_number(lab, capacity, found->effective, found->low, found->high, SURE_SOFT);
+        report_number(lab, bit, capacity, found->effective, found->low, found->high, SURE_SOFT);
     if (found->ways)
         report_exact(lab, bit, "physical_capacity", "B", found->bytes);
     else

@@ -149,10 +149,11 @@ static void report_bypass(struct fm_lab *lab, unsigned bit, bool past)
     snprintf(property, sizeof property, "%s.fp_bypass", structure);
     struct fm_finding *finding = fm_result_finding(lab->result, property, "");
     if (finding)
-        fm_testify(finding, &(struct fm_testimony){.meter = lab->machine->info.counters.meter,
-                                                   .method = METHOD,
-                                                   .value = fm_bool(past),
-                                                   .confidence = SURE});
+        fm_testify(finding, &(struct fm_testimony){
+                                .meter = fm_event_meter(&lab->machine->info.counters, bit),
+                                .method = METHOD,
+                                .value = fm_bool(past),
+                                .confidence = SURE});
     snprintf(property, sizeof property, "%s.%s", structure,
              fm_event_is_tlb(bit) ? "reach" : "capacity");
     finding = fm_result_finding(lab->result, property, "B");
@@ -162,11 +163,12 @@ static void report_bypass(struct fm_lab *lab, unsigned bit, bool past)
 
 static void report(struct fm_lab *lab, const struct seen *integers, const struct seen *doubles)
 {
-    char meter[32];
-    const struct fm_published_voice voice = {lab->machine->info.counters.meter, METHOD, SURE};
-    snprintf(meter, sizeof meter, "%s/double", voice.meter);
-    const struct fm_published_voice second = {meter, METHOD, SURE};
     for (unsigned bit = 0; bit < FM_CODE_EVENT; bit++) {
+        char real[32];
+        const char *meter = fm_event_meter(&lab->machine->info.counters, bit);
+        const struct fm_published_voice voice = {meter, METHOD, SURE},
+                                        second = {real, METHOD, SURE};
+        snprintf(real, sizeof real, "%s/double", meter);
         if (!(integers->shapes[bit].bytes > 0))
             continue;
         fm_report_published(lab, bit, &integers->shapes[bit], &voice);

@@ -246,7 +246,7 @@ static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error
         sum += more / PLACEMENTS;
     }
     report(lab, "l", index + 1, counts ? sum : sum / miss,
-           counts ? lab->machine->info.counters.meter : "clock");
+           counts ? fm_event_meter(&lab->machine->info.counters, bit) : "clock");
     return true;
 }
 

@@ -3,12 +3,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "format/callgrind_model.h"
 #include "meter/callgrind.h"
+#include "meter/joint.h"
 #include "meter/prove.h"
 
 static void reads_a_dump(void **state)
@@ -173,6 +176,95 @@ static void a_meter_that_fails_is_an_error(void **state)
     assert_non_null(strstr(err.text, "does not start"));
 }
 
+/* A meter that counts the same in every run, and is on the heap as real ones are. */
+struct steady {
+    struct fm_tally tally;
+    struct fm_counts counts;
+    int *open;
+};
+
+static bool steady_collect(struct fm_tally *tally, struct fm_counts *counts, unsigned runs,
+                           struct fm_error *err)
+{
+    (void)err;
+    for (unsigned i = 0; i < runs; i++)
+        counts[i] = ((struct steady *)tally)->counts;
+    return true;
+}
+
+static bool steady_prepare(struct fm_tally *tally, unsigned runs, struct fm_error *err)
+{
+    (void)tally;
+    (void)runs;
+    (void)err;
+    return true;
+}
+
+static void steady_close(struct fm_tally *tally)
+{
+    --*((struct steady *)tally)->open;
+    free(tally);
+}
+
+static struct fm_tally *steady(const char *name, unsigned events, uint64_t each, int *open)
+{
+    static const struct fm_tally_ops steady_ops = {.prepare = steady_prepare,
+                                                   .start = fake_switch,
+                                                   .stop = fake_switch,
+                                                   .collect = steady_collect,
+                                                   .close = steady_close};
+    struct steady *meter = calloc(1, sizeof *meter);
+    assert_non_null(meter);
+    meter->tally = (struct fm_tally){.ops = &steady_ops, .info.events = events};
+    snprintf(meter->tally.info.meter, sizeof meter->tally.info.meter, "%s", name);
+    for (unsigned bit = 0; bit < FM_EVENTS; bit++)
+        fm_event_add(&meter->counts, bit, each);
+    meter->open = open;
+    ++*open;
+    return &meter->tally;
+}
+
+static void two_meters_count_as_one(void **state)
+{
+    (void)state;
+    const unsigned l1 = FM_COUNTS_CACHE(0), l2 = FM_COUNTS_CACHE(1), code = FM_COUNTS_CODE;
+    struct fm_error err = {0};
+    struct fm_counts counts[2] = {{0}};
+    int open = 0;
+    struct fm_tally *joint =
+        fm_tally_join(steady("perf", l1, 5, &open), steady("papi", l1 | l2 | code, 7, &open), &err);
+    assert_non_null(joint);
+    assert_int_equal(joint->info.events, l1 | l2 | code);
+    assert_string_equal(fm_event_meter(&joint->info, 0), "perf");
+    assert_string_equal(fm_event_meter(&joint->info, 1), "papi");
+    assert_string_equal(fm_event_meter(&joint->info, FM_CODE_EVENT), "papi");
+    assert_true(joint->ops->prepare(joint, 2, &err));
+    joint->ops->start(joint);
+    joint->ops->stop(joint);
+    assert_true(joint->ops->collect(joint, counts, 2, &err));
+    assert_int_equal(counts[1].cache_miss[0], 5);
+    /* The first says something of it too, which it was not asked. */
+    assert_int_equal(counts[1].cache_miss[1], 7);
+    assert_string_equal(fm_tally_part(joint, "papi")->info.meter, "papi");
+    assert_null(fm_tally_part(joint, "sim"));
+    joint->ops->close(joint);
+    assert_int_equal(open, 0);
+}
+
+static void who_adds_nothing_is_sent_away(void **state)
+{
+    (void)state;
+    struct fm_error err = {0};
+    int open = 0;
+    struct fm_tally *perf = steady("perf", 3, 1, &open);
+    assert_ptr_equal(fm_tally_join(perf, steady("papi", 1, 1, &open), &err), perf);
+    assert_int_equal(open, 1);
+    assert_ptr_equal(fm_tally_join(perf, NULL, &err), perf);
+    assert_ptr_equal(fm_tally_join(NULL, perf, &err), perf);
+    assert_null(fm_tally_join(NULL, NULL, &err));
+    perf->ops->close(perf);
+}
+
 static void callgrind_is_not_here(void **state)
 {
     (void)state;
@@ -193,6 +285,8 @@ int main(void)
         cmocka_unit_test(believes_what_grows_with_work),
         cmocka_unit_test(notices_errata),
         cmocka_unit_test(a_meter_that_fails_is_an_error),
+        cmocka_unit_test(two_meters_count_as_one),
+        cmocka_unit_test(who_adds_nothing_is_sent_away),
         cmocka_unit_test(callgrind_is_not_here),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
