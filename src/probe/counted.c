@@ -132,8 +132,13 @@ bool fm_count_structure(struct fm_lab *lab, const struct fm_counted_plan *plan,
     if (!found->missed)
         return true;
     struct fm_counted_plan closer = *plan;
-    if (!fm_counted_line(lab, plan, found, err) ||
-        (!found->sharp && found->line > plan->unit && !look_closer(lab, &closer, found, err)))
+    if (!fm_counted_line(lab, plan, found, err))
+        return false;
+    const size_t page = lab->machine->info.page_size;
+    const size_t line = found->line < page ? found->line : page;
+    closer.unit = found->grain;
+    const bool again = line && (found->sharp ? found->grain > line : found->grain != line);
+    if (again && !look_closer(lab, &closer, found, err))
         return false;
     if (!found->sharp)
         return fm_counted_average(lab, &closer, found, err);

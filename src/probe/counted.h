@@ -46,6 +46,7 @@ struct fm_counted_plan {
 /* What the counters show. */
 struct fm_counted {
     bool missed;      /* there are misses at all, up to `to` */
+    size_t grain;     /* the unit in which its edge was found: a line, as far as that is seen */
     bool thin;        /* one unit of many was seen to miss as all do */
     bool sharp;       /* it begins to miss at the same footprint wherever the pages lie */
     double bytes;     /* that is it; or where one reference in twenty misses, over placements */

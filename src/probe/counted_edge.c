@@ -42,9 +42,11 @@
 #define ENOUGH_UNITS 64
 /* Whether that holds of this structure is seen before it begins to miss, and well beyond: the parts
    that miss there, thin and in full, differ by no more than this of either, and a few. */
-#define ALIKE  0.25
-#define FEW    0.03
-#define BEYOND 1.4
+#define ALIKE 0.25
+/* … and where that holds of longer units, of shorter ones that are no part of a line. */
+#define ALIKE_TOO 0.1
+#define FEW       0.03
+#define BEYOND    1.4
 
 struct search {
     const struct fm_counted_plan *plan;
@@ -282,6 +284,19 @@ static void finish_curve(struct fm_curve *curve, const struct fm_counted *found)
     }
 }
 
+/* The whole number of steps that fits, where a thin string of `none` units does: that or the next,
+   since it may end within a step. */
+static bool whole_steps(struct fm_lab *lab, struct search *search, size_t none, size_t step,
+                        size_t *whole, struct fm_error *err)
+{
+    const size_t next = (none + step - 1) / step * step;
+    double each;
+    if (!misses_over(lab, search, next, NO_MISS, &each, err))
+        return false;
+    *whole = each > NO_MISS ? none / step * step : next;
+    return true;
+}
+
 /* The largest footprint without a miss, if there is one that is the same wherever the pages lie.
    One in twenty misses with a few lines too many: none at all is a little further in. */
 static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, size_t misses,
@@ -296,14 +311,17 @@ static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, s
     /* Thin strings show it to within what they leave out; to the unit it takes all of them. */
     const size_t step = thinness(lab, search, misses);
     const bool thin = search->thin;
-    if (step > 1 && !halve(lab, search, &none, &misses, step, 0, 1, err))
+    size_t whole = none;
+    if (step > 1 && (!halve(lab, search, &none, &misses, step, 0, 1, err) ||
+                     !whole_steps(lab, search, none, step, &whole, err)))
         return false;
-    none = none / step * step;
     search->thin = false;
     /* Nearly every structure holds a whole number of those steps. */
-    bool good = step == 1 || holds_again(lab, search, none, &found->sharp, err);
-    if (good && !found->sharp)
-        good = halve(lab, search, &none, &misses, 1, 0, 1, err) &&
+    bool good = step == 1 || holds_again(lab, search, whole, &found->sharp, err);
+    if (good && found->sharp)
+        none = whole;
+    else
+        good = good && halve(lab, search, &none, &misses, 1, 0, 1, err) &&
                holds_again(lab, search, none, &found->sharp, err);
     search->thin = thin;
     if (!good)
@@ -315,8 +333,8 @@ static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, s
 
 /* Whether at a footprint all units miss in the part in which one of some does, give or take a few.
  */
-static bool is_alike(struct fm_lab *lab, struct search *search, size_t units, bool *yes,
-                     struct fm_error *err)
+static bool is_alike(struct fm_lab *lab, struct search *search, size_t units, double alike,
+                     bool *yes, struct fm_error *err)
 {
     const double few = FEW * (double)units;
     double thin, full;
@@ -329,37 +347,81 @@ static bool is_alike(struct fm_lab *lab, struct search *search, size_t units, bo
     if (!misses_over(lab, search, units, few, &full, err))
         return false;
     search->thin = true;
-    *yes = fabs(thin - full) <= ALIKE * fmin(thin, full) + few;
+    *yes = fabs(thin - full) <= alike * fmin(thin, full) + few;
     return true;
 }
 
-/* Goes up and halves the bracket, thin; and in full where that is not alike. */
-static bool bracket(struct fm_lab *lab, struct search *search, size_t *fits, size_t *misses,
-                    struct fm_error *err)
+/* Whether one of some misses as all do, before the edge and beyond it. */
+static bool is_alike_around(struct fm_lab *lab, struct search *search, double fits, double misses,
+                            double alike, bool *yes, struct fm_error *err)
+{
+    const double unit = (double)search->plan->unit;
+    return is_alike(lab, search, (size_t)(WELL_INSIDE * fits / unit), alike, yes, err) &&
+           (!*yes || is_alike(lab, search, (size_t)(BEYOND * misses / unit), alike, yes, err));
+}
+
+/* The shortest unit of which one of some misses as all do. Shorter ones than a line come to each
+   line several times a lap, so that is what it is; asked from above, where it costs least. *alike
+   is false where no unit is: the index is hashed, or there is one set. */
+static bool find_grain(struct fm_lab *lab, struct search *search, struct fm_counted_plan *plan,
+                       double fits, double misses, bool *alike, struct fm_error *err)
+{
+    const size_t shortest = search->plan->unit, page = lab->machine->info.page_size;
+    const size_t longest = plan->longest_line < page / 2 ? plan->longest_line : page / 2;
+    struct fm_counted_plan wide = *plan;
+    struct search coarse = *search;
+    bool tried = false;
+    coarse.plan = &wide;
+    *alike = true;
+    for (size_t unit = longest; unit >= shortest && *alike; unit /= 2) {
+        wide.unit = unit;
+        if (thinness(lab, &coarse, (size_t)(fits / (double)unit)) == 1 && unit > shortest)
+            continue;
+        if (!is_alike_around(lab, &coarse, fits, misses, tried ? ALIKE_TOO : ALIKE, alike, err))
+            return false;
+        if (*alike)
+            plan->unit = unit;
+        tried |= *alike;
+    }
+    search->placed = coarse.placed;
+    *alike |= tried;
+    return true;
+}
+
+/* Goes up and halves the bracket, thin; and in full where that is not alike. Ends are in units of
+   the plan, which may be longer than they were. */
+static bool bracket(struct fm_lab *lab, struct search *search, struct fm_counted_plan *plan,
+                    size_t *fits, size_t *misses, struct fm_error *err)
 {
     for (search->thin = true;; search->thin = false) {
-        bool inside = true, beyond = true;
-        if (!ascend(lab, search, fits, misses, err))
+        bool alike = false;
+        if (!ascend(lab, search, fits, misses, err) ||
+            (*misses && !halve(lab, search, fits, misses, 1, ONE_IN_TWENTY, CLOSE, err)))
             return false;
-        if (*misses &&
-            (!halve(lab, search, fits, misses, 1, ONE_IN_TWENTY, CLOSE, err) ||
-             !is_alike(lab, search, (size_t)(WELL_INSIDE * (double)*fits), &inside, err) ||
-             (inside && !is_alike(lab, search, (size_t)(BEYOND * (double)*misses), &beyond, err))))
-            return false;
-        if (!search->thin || (*misses && inside && beyond))
+        if (!search->thin)
             return true;
+        const size_t unit = plan->unit;
+        if (*misses && !find_grain(lab, search, plan, (double)(*fits * unit),
+                                   (double)(*misses * unit), &alike, err))
+            return false;
+        if (alike) {
+            *fits = *fits * unit / plan->unit;
+            *misses = (*misses * unit + plan->unit - 1) / plan->unit;
+            return true;
+        }
     }
 }
 
-static bool find_edge(struct fm_lab *lab, struct search *search, struct fm_counted *found,
-                      struct fm_error *err)
+static bool find_edge(struct fm_lab *lab, struct search *search, struct fm_counted_plan *plan,
+                      struct fm_counted *found, struct fm_error *err)
 {
     size_t fits, misses;
-    if (!bracket(lab, search, &fits, &misses, err))
+    if (!bracket(lab, search, plan, &fits, &misses, err))
         return false;
     found->missed = misses > 0;
     found->thin = thinness(lab, search, fits) > 1;
-    found->bytes = found->effective = (double)(fits * search->plan->unit);
+    found->grain = plan->unit;
+    found->bytes = found->effective = (double)(fits * plan->unit);
     found->low = found->high = found->bytes;
     if (!misses)
         return true;
@@ -369,10 +431,11 @@ static bool find_edge(struct fm_lab *lab, struct search *search, struct fm_count
 bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err)
 {
-    struct search search = {.plan = plan, .curve = begin_curve(lab, plan->curve)};
+    struct fm_counted_plan ours = *plan;
+    struct search search = {.plan = &ours, .curve = begin_curve(lab, plan->curve)};
     if (!search.curve)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
-    const bool good = find_edge(lab, &search, found, err);
+    const bool good = find_edge(lab, &search, &ours, found, err);
     finish_curve(search.curve, found);
     return good;
 }

@@ -55,15 +55,14 @@ static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *p
     return good;
 }
 
-/* The narrowest stripe that fits; all wider ones must, and no narrower. */
-static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
-                       struct fm_counted *found, struct fm_error *err)
+/* The narrowest stripe from one on that fits; all wider ones must, and no narrower. */
+static bool line_from(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t from,
+                      struct fm_counted *found, struct fm_error *err)
 {
     const double bytes = found->bytes;
     bool fitted = false;
-    if (!fm_lab_place(lab, (size_t)(2 * bytes) + 2 * plan->longest_line, err))
-        return false;
-    for (size_t stripe = plan->unit; stripe <= plan->longest_line; stripe *= 2) {
+    found->line = 0;
+    for (size_t stripe = from; stripe <= plan->longest_line; stripe *= 2) {
         double part;
         if (fmod(bytes, (double)stripe) != 0)
             break;
@@ -80,6 +79,18 @@ static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
             return true;
     }
     return true;
+}
+
+/* Half of what the edge was found by should not fit; if it does, all are asked. */
+static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                       struct fm_counted *found, struct fm_error *err)
+{
+    const size_t from = found->grain / 2 > plan->unit ? found->grain / 2 : plan->unit;
+    if (!fm_lab_place(lab, (size_t)(2 * found->bytes) + 2 * plan->longest_line, err) ||
+        !line_from(lab, plan, from, found, err))
+        return false;
+    return from == plan->unit || (found->line && found->line != from) ||
+           line_from(lab, plan, plan->unit, found, err);
 }
 
 /* Of a large structure these bytes of each page are enough, where one unit of many misses as all

@@ -61,12 +61,24 @@ static unsigned flat_run(const struct fm_walk *walk, double bytes)
     return run;
 }
 
+/* Whether a footprint is beyond every level that counters know; false where they know none. */
+static bool is_beyond_counted(const struct fm_lab *lab, double bytes)
+{
+    double largest = INFINITY;
+    for (unsigned level = 0; level < FM_CACHE_LEVELS; level++) {
+        const struct fm_counted *found = fm_lab_counted(lab, level);
+        largest = found ? found->high : largest;
+    }
+    return bytes > 2 * largest;
+}
+
 /* From a plateau, a look far ahead: where nothing has changed there, nothing lies between. So large
    footprints, which cost most, are measured only where they tell something. */
 static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_error *err)
 {
     while (*bytes < to) {
-        const double ahead = fmin(to, *bytes * LOOK_AHEAD);
+        /* Behind all that was counted there is most likely nothing: one look will do. */
+        const double ahead = is_beyond_counted(lab, *bytes) ? to : fmin(to, *bytes * LOOK_AHEAD);
         double here = fm_walk_at(&lab->walk, *bytes), there;
         if (!fm_walk_measure(lab, (size_t)ahead, &there, err))
             return false;

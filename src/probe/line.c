@@ -176,12 +176,15 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     double step;
     const size_t telling = telling_point(lab, level, level + 1, &step);
     double bytes = (double)lab->walk.points[telling].bytes;
+    /* Half of a line that was counted must keep its misses, and the line must not. */
+    const size_t half = counted && counted->ways ? counted->line / 2 : 0;
+    const size_t grain = half > from ? half : from;
     level->line = 0;
     level->line_certainty = 0;
     for (int i = 0; telling && level->line_certainty < FM_LINE_CERTAIN && i < FOOTPRINTS; i++) {
         struct fm_curve *curve = begin_curve(lab, index);
         const struct question question = {.bytes = (size_t)bytes,
-                                          .grain = from,
+                                          .grain = grain,
                                           .step = step,
                                           .placements = counted && counted->line ? 1 : PLACEMENTS};
         if (!curve)

@@ -107,16 +107,45 @@ static bool agree(const struct fm_tlb_point *one, const struct fm_tlb_point *oth
     return true;
 }
 
+/* The event of a level; FM_EVENTS: it has none. Counters have counted base pages alone. */
+static unsigned event_of(const struct fm_tlbs *tlbs, size_t index)
+{
+    if (*tlbs->qualifier || tlbs->list.ripen > 0)
+        return FM_EVENTS;
+    if (tlbs->list.code)
+        return index == 0 ? FM_CODE_EVENT + 1 : FM_EVENTS;
+    return index < FM_TLB_LEVELS ? FM_CACHE_LEVELS + (unsigned)index : FM_EVENTS;
+}
+
+/* Whether the rises of a sweep are those that counters have shown, and no others. */
+static bool are_counted(const struct fm_lab *lab, const struct fm_tlbs *tlbs,
+                        const struct fm_tlb_point *points, size_t n)
+{
+    struct fm_tlb_point smooth[MOST_POINTS];
+    struct fm_tlb_step steps[MOST_RISES];
+    memcpy(smooth, points, n * sizeof *points);
+    if (!fm_smooth_tlb_points(smooth, n))
+        return false;
+    const size_t count = fm_read_tlb_steps(smooth, n, steps, MOST_RISES);
+    for (size_t i = 0; i < count; i++) {
+        const struct fm_counted *found = fm_lab_counted(lab, event_of(tlbs, i));
+        const double pages = found ? found->bytes / (double)tlbs->page : 0;
+        if (!found || !found->ways || pages < steps[i].held || pages > steps[i].missed)
+            return false;
+    }
+    return count > 0 && !fm_lab_counted(lab, event_of(tlbs, count));
+}
+
 /* What disturbs a machine may last for as long as many points take, and falsify them all. So the
-   whole is swept twice, and once more where the two do not agree; of three the middle counts. A
-   quick survey takes what comes. */
+   whole is swept twice, unless counters have shown the same, and once more where the two do not
+   agree; of three the middle counts. A quick survey takes what comes. */
 static bool read_points(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
                         struct fm_tlb_point points[MOST_POINTS], size_t *n, struct fm_error *err)
 {
     struct fm_tlb_point again[2][MOST_POINTS];
     if (!sweep(lab, tlbs, most, points, n, err))
         return false;
-    if (lab->options->effort == FM_QUICK)
+    if (lab->options->effort == FM_QUICK || are_counted(lab, tlbs, points, *n))
         return true;
     if (!sweep(lab, tlbs, most, again[0], n, err))
         return false;

@@ -19,6 +19,8 @@
 #define LONG_LAP 16384
 /* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
 #define TLB_READINGS 8
+/* Times the bytes that a level holds at which all miss it, whatever its ways. */
+#define BEYOND 2
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 
@@ -223,10 +225,28 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
     return true;
 }
 
+/* Where counters have shown that a footprint is beyond a level, every reference goes to the next
+   one, and needs to come to each line of that but once. Lines are taken from levels whose ways are
+   known too: what a prefetcher makes of them has been told apart there. */
+static size_t counted_unit(const struct fm_lab *lab, size_t bytes)
+{
+    size_t unit = 0;
+    for (unsigned level = 0; level < FM_CACHE_LEVELS; level++) {
+        const struct fm_counted *found = fm_lab_counted(lab, level);
+        const struct fm_counted *next = fm_lab_counted(lab, level + 1);
+        if (!found || !found->ways || (double)bytes < BEYOND * found->bytes)
+            break;
+        const bool is_cache = level + 1 < FM_CACHE_LEVELS;
+        unit = is_cache && next && next->ways ? next->line : found->line;
+    }
+    return unit;
+}
+
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
-    const size_t unit = unit_at(walk, bytes);
+    const size_t known_unit = unit_at(walk, bytes), longer = counted_unit(lab, bytes);
+    const size_t unit = longer > known_unit ? longer : known_unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
     const bool known = !bursts || tlb_is_known(lab, bytes);
