@@ -136,16 +136,16 @@ static bool halve(struct fm_lab *lab, struct search *search, size_t *fits, size_
     return true;
 }
 
-/* Whether on fresh pages, too, `units` fit and one more does not. */
-static bool holds_again(struct fm_lab *lab, struct search *search, size_t units, bool *yes,
-                        struct fm_error *err)
+/* Whether on fresh pages, too, `units` fit and a step more do not. */
+static bool holds_again(struct fm_lab *lab, struct search *search, size_t units, size_t step,
+                        bool *yes, struct fm_error *err)
 {
     *yes = true;
     for (int i = 1; i < AGAIN && *yes; i++) {
         double within, beyond;
         if (!place(lab, search, search->placed, err) ||
             !misses_over(lab, search, units, NO_MISS, &within, err) ||
-            !misses_over(lab, search, units + 1, NO_MISS, &beyond, err))
+            !misses_over(lab, search, units + step, NO_MISS, &beyond, err))
             return false;
         *yes = within <= NO_MISS && beyond > NO_MISS;
     }
@@ -312,17 +312,22 @@ static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, s
     const size_t step = thinness(lab, search, misses);
     const bool thin = search->thin;
     size_t whole = none;
+    bool everywhere = true;
     if (step > 1 && (!halve(lab, search, &none, &misses, step, 0, 1, err) ||
-                     !whole_steps(lab, search, none, step, &whole, err)))
+                     !whole_steps(lab, search, none, step, &whole, err) ||
+                     !holds_again(lab, search, whole, step, &everywhere, err)))
         return false;
+    /* Where pages lie scattered, a few of them tell that already. */
+    if (!everywhere)
+        return true;
     search->thin = false;
     /* Nearly every structure holds a whole number of those steps. */
-    bool good = step == 1 || holds_again(lab, search, whole, &found->sharp, err);
+    bool good = step == 1 || holds_again(lab, search, whole, 1, &found->sharp, err);
     if (good && found->sharp)
         none = whole;
     else
         good = good && halve(lab, search, &none, &misses, 1, 0, 1, err) &&
-               holds_again(lab, search, none, &found->sharp, err);
+               holds_again(lab, search, none, 1, &found->sharp, err);
     search->thin = thin;
     if (!good)
         return false;
