@@ -363,12 +363,14 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
     return true;
 }
 
-const char *fm_crowd_doubt(const struct fm_crowded *shown)
+const char *fm_crowd_doubt(const struct fm_lab *lab, const struct fm_crowded *shown)
 {
     if (shown->classes == 0)
         return "no pages collide by themselves: the index may be hashed";
     if (!shown->full || shown->classes < FM_CROWD_CLASSES)
-        return "to fill it took more references than may be spent; try --thorough";
+        return lab->options->effort == FM_THOROUGH
+                   ? "to fill it took more references than may be spent"
+                   : "to fill it took more references than may be spent; try --thorough";
     if (!shown->sound)
         return "more was taken in than it holds";
     if (shown->ways == 0)

@@ -69,7 +69,7 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
                   struct fm_error *err);
 
 /* Why that decides nothing about ways and what is held; NULL: it does. */
-const char *fm_crowd_doubt(const struct fm_crowded *shown);
+const char *fm_crowd_doubt(const struct fm_lab *lab, const struct fm_crowded *shown);
 
 /* How many references of a lap miss when these items are visited beside those that are held. */
 bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *items,

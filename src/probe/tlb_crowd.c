@@ -119,7 +119,7 @@ static size_t held_inside(const struct fm_tlbs *tlbs, size_t index)
 static bool decide(struct fm_lab *lab, struct fm_crowd *crowd, const struct fm_crowded *shown,
                    struct fm_known_tlb *tlb, struct fm_error *err)
 {
-    bool yes = !fm_crowd_doubt(shown) && (double)shown->held >= tlb->step.held;
+    bool yes = !fm_crowd_doubt(lab, shown) && (double)shown->held >= tlb->step.held;
     /* Of other policies there is no telling how much a set that is too small misses. */
     if (yes && crowd->all_miss && !agrees(lab, crowd, shown, &yes, err))
         return false;

@@ -148,11 +148,11 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_c
 }
 
 /* Why what was shown decides nothing; NULL: it does. */
-static const char *doubt(const struct fm_known_level *level, const struct fm_crowded *shown,
-                         size_t granule)
+static const char *doubt(const struct fm_lab *lab, const struct fm_known_level *level,
+                         const struct fm_crowded *shown, size_t granule)
 {
     const double bytes = (double)(shown->held * granule);
-    const char *reason = fm_crowd_doubt(shown);
+    const char *reason = fm_crowd_doubt(lab, shown);
     if (!reason && (bytes < BELOW * level->capacity || bytes > ABOVE * level->rise_to))
         reason = "what it holds when filled page by page is not what the walk shows";
     return reason;
@@ -179,7 +179,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     fm_crowd_lines_close(&crowd);
     if (!good)
         return false;
-    const char *reason = doubt(level, &shown, granule);
+    const char *reason = doubt(lab, level, &shown, granule);
     if (reason) {
         leave_open(lab, index, reason);
         return true;

@@ -165,7 +165,10 @@ static void run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct f
     if (good || !own || stop->code != FM_ERR_OUT_OF_TIME)
         return;
     char reason[sizeof((struct fm_finding *)0)->note];
-    snprintf(reason, sizeof reason, "out of time: it took more than %g s; try --thorough", limit_s);
+    static const char *const advice[] = {
+        [FM_QUICK] = "; try without --quick", [FM_NORMAL] = "; try --thorough", [FM_THOROUGH] = ""};
+    snprintf(reason, sizeof reason, "out of time: it took more than %g s%s", limit_s,
+             advice[lab->options->effort]);
     mark_unreached(lab->result, probe, reason);
     *stop = (struct fm_error){.code = FM_ERR_OK};
 }

@@ -1,6 +1,7 @@
 /* Ways and physical capacity of outer levels, on machines where they are known. */
 #include <stdio.h>
 
+#include "probe/crowd.h"
 #include "survey_lab.h"
 
 static struct fm_description two_levels(uint64_t l1, uint32_t l1_ways, uint64_t l2,
@@ -116,9 +117,23 @@ static void says_nothing_wrong_of_a_hashed_index(void **state)
     fm_result_free(&result);
 }
 
+/* Who has asked for a thorough survey is not told to. */
+static void advises_what_was_not_done(void **state)
+{
+    (void)state;
+    struct fm_survey_options options = lab_options();
+    const struct fm_lab lab = {.options = &options};
+    const struct fm_crowded half = {.classes = 1};
+    options.effort = FM_NORMAL;
+    assert_non_null(strstr(fm_crowd_doubt(&lab, &half), "try --thorough"));
+    options.effort = FM_THOROUGH;
+    assert_null(strstr(fm_crowd_doubt(&lab, &half), "thorough"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(advises_what_was_not_done),
         cmocka_unit_test(finds_ways_on_contiguous_and_scattered_pages),
         cmocka_unit_test(finds_odd_numbers),
         cmocka_unit_test(more_ways_inside_do_not_hide_them),
