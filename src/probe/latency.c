@@ -3,10 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/median.h"
 #include "probe/fit.h"
 #include "probe/probe.h"
 
 #define PLACEMENTS 3
+/* What readings of one plateau differ by when something else is at work. */
+#define MOVED 0.05
 /* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps. */
 #define LEAST_WIDTH 0.01
 /* What a plateau may differ from the fit and still pass for flat. */
@@ -16,22 +19,25 @@
 #define HIDDEN 0.1
 /* What an octave's distance from the middle counts for, as a change of latency. */
 #define ALIKE 0.005
+/* Points of the walk are no further apart than this. */
+#define ALMOST 1.5
 /* The change of a plateau over half an octave that is none. */
 #define FLAT 0.02
 
-/* The footprint of a plateau around which the walk changes least. Of equally flat ones that of a
-   cache in the middle, furthest from what its neighbours do there, and the smallest of memory's:
-   those are dear. */
+/* The footprint of a plateau around which the walk changes least. Of equally flat ones that in the
+   middle, furthest from what its neighbours do there; and none of memory's below it, which a last
+   cache may hold when others leave it. */
 static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level, bool memory,
                        double *steepness)
 {
-    const double middle = memory ? level->flat_from : sqrt(level->flat_from * level->flat_to);
+    const double middle = sqrt(level->flat_from * level->flat_to);
+    const double from = memory ? middle / ALMOST : level->flat_from;
     size_t best = 0;
     double least = INFINITY;
     *steepness = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes < level->flat_from || bytes > level->flat_to)
+        if (bytes < from || bytes > level->flat_to)
             continue;
         const double change =
             fabs(log(fm_walk_at(walk, bytes * 1.25) / fm_walk_at(walk, bytes / 1.25)));
@@ -67,17 +73,22 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     const size_t bytes = flattest(&lab->walk, level, index + 1 == lab->known.count, &steepness);
     if (!bytes)
         return true;
-    const unsigned placements = bytes > (1u << 24) ? 1 : PLACEMENTS;
-    double sum = 0, low = INFINITY, high = 0;
+    const double before = fm_walk_at(&lab->walk, (double)bytes);
+    unsigned placements = bytes > (1u << 24) ? 1 : PLACEMENTS;
+    double readings[PLACEMENTS], low = INFINITY, high = 0, sum = 0;
     for (unsigned i = 0; i < placements; i++) {
-        double ns;
-        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure(lab, bytes, &ns, err))
+        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure(lab, bytes, &readings[i], err))
             return false;
-        sum += ns;
-        low = fmin(low, ns);
-        high = fmax(high, ns);
+        sum += readings[i];
+        low = fmin(low, readings[i]);
+        high = fmax(high, readings[i]);
+        /* One alone must be what the walk had there. */
+        if (fabs(readings[i] / before - 1) > MOVED)
+            placements = PLACEMENTS;
     }
-    const double flat = index == 0 ? low : sum / placements;
+    const double flat = index == 0                 ? low
+                        : high > low * (1 + MOVED) ? fm_median(readings, placements)
+                                                   : sum / placements;
     level->height_ns = flat;
     level->height_low = fmin(low, flat) * (1 - LEAST_WIDTH);
     level->height_high = fmax(high, flat) * (1 + LEAST_WIDTH);
