@@ -11,7 +11,7 @@
 
 /* Memory that is touched at the most, in each effort: huge pages are dear. */
 static const double most_memory[] = {
-    [FM_QUICK] = 0x1p28, [FM_NORMAL] = 0x1p29, [FM_THOROUGH] = 0x1p34};
+    [FM_QUICK] = 0x1p28, [FM_NORMAL] = 0x1p29, [FM_THOROUGH] = 0x1p30};
 /* … and of pages other than the base page, which a second level would need thousands of, so many
    are asked for unless there is time. */
 #define OTHER_PAGES 256
