@@ -10,7 +10,7 @@
 
 #include "goal.h"
 
-#define TURNS 7
+#define TURNS 15
 /* About a second of work that misses caches and makes page faults. */
 #define ROUNDS 24
 #define WORDS  ((size_t)4 << 20)

@@ -15,8 +15,9 @@
 /* Part of that footprint which misses nothing where the edge is sharp: even of one way, one in
    twenty misses when the footprint is a fortieth too large. */
 #define WELL_INSIDE 0.9
-/* Placements on which a sharp edge must be the same. */
-#define AGAIN 3
+/* More placements on which a sharp edge must be the same; one where thin strings have shown so. */
+#define AGAIN 2
+#define ONCE  1
 /* Where it is not, placements whose misses are averaged: more of a small structure, whose few
    pages make luck count for more; in units of all of them, where each placement tells much, and
    thinly, where it tells as much of a few. */
@@ -138,10 +139,10 @@ static bool halve(struct fm_lab *lab, struct search *search, size_t *fits, size_
 
 /* Whether on fresh pages, too, `units` fit and a step more do not. */
 static bool holds_again(struct fm_lab *lab, struct search *search, size_t units, size_t step,
-                        bool *yes, struct fm_error *err)
+                        int times, bool *yes, struct fm_error *err)
 {
     *yes = true;
-    for (int i = 1; i < AGAIN && *yes; i++) {
+    for (int i = 0; i < times && *yes; i++) {
         double within, beyond;
         if (!place(lab, search, search->placed, err) ||
             !misses_over(lab, search, units, NO_MISS, &within, err) ||
@@ -315,19 +316,19 @@ static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, s
     bool everywhere = true;
     if (step > 1 && (!halve(lab, search, &none, &misses, step, 0, 1, err) ||
                      !whole_steps(lab, search, none, step, &whole, err) ||
-                     !holds_again(lab, search, whole, step, &everywhere, err)))
+                     !holds_again(lab, search, whole, step, AGAIN, &everywhere, err)))
         return false;
     /* Where pages lie scattered, a few of them tell that already. */
     if (!everywhere)
         return true;
     search->thin = false;
     /* Nearly every structure holds a whole number of those steps. */
-    bool good = step == 1 || holds_again(lab, search, whole, 1, &found->sharp, err);
+    bool good = step == 1 || holds_again(lab, search, whole, 1, ONCE, &found->sharp, err);
     if (good && found->sharp)
         none = whole;
     else
         good = good && halve(lab, search, &none, &misses, 1, 0, 1, err) &&
-               holds_again(lab, search, none, 1, &found->sharp, err);
+               holds_again(lab, search, none, 1, AGAIN, &found->sharp, err);
     search->thin = thin;
     if (!good)
         return false;
