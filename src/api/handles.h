@@ -22,13 +22,14 @@ enum fm_meter_choice {
     FM_METER_PAPI
 };
 
-#define FM_API_OPTIONS 10
+#define FM_API_OPTIONS 11
 
 struct fathom_options {
     struct fm_survey_options survey;
     char *given[FM_API_OPTIONS]; /* each option's text as it was set, owned; NULL: never */
     const char *machines;        /* the folder, in given; NULL: those shipped */
     const char *callgrind;       /* its caches, in given; NULL: not that model */
+    const char *events;          /* of perf, in given; NULL: those that are known */
     enum fm_meter_choice meter;
     int cpu; /* -1: the one we run on */
 };

@@ -62,7 +62,7 @@ static bool refuse_meters(const struct fathom_options *options, const char *what
     if (options->callgrind || options->meter == FM_METER_CALLGRIND)
         return fm_fail(err, FM_ERR_USAGE, "callgrind: it is a cache model of its own: leave out %s",
                        what);
-    if (options->meter == FM_METER_PERF || options->meter == FM_METER_PAPI)
+    if (options->meter == FM_METER_PERF || options->meter == FM_METER_PAPI || options->events)
         return fm_fail(err, FM_ERR_USAGE,
                        "meter: perf and papi count on this computer: leave out %s", what);
     return true;
@@ -101,16 +101,29 @@ static void believe_who_is_there(struct fathom_machine *handle)
     handle->tally = fm_tally_join(perf, papi, &unheard);
 }
 
+/* perf with the events that were named, or with those that are known. */
+static struct fm_tally *open_perf(const struct fathom_options *options, struct fm_error *err)
+{
+    struct fm_perf_named named;
+    if (!options->events)
+        return fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, err);
+    if (!fm_perf_name_events(options->events, &named, err))
+        return NULL;
+    return fm_perf_open(&named.events, &fm_perf_kernel, NULL, err);
+}
+
 /* Opens the meter that was asked for and tries its events. */
 static bool open_tally(struct fathom_machine *handle, const struct fathom_options *options,
                        struct fm_error *err)
 {
+    if (options->events && options->meter != FM_METER_PERF)
+        return fm_fail(err, FM_ERR_USAGE, "events: they are those of perf: add the meter perf");
     /* An I1 that nobody named is not asked for. */
     const bool code = options->callgrind && strstr(options->callgrind, "I1=");
     if (options->callgrind || options->meter == FM_METER_CALLGRIND)
         return believe(handle, fm_callgrind_open(code, err), err);
     if (options->meter == FM_METER_PERF)
-        return believe(handle, fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, err), err);
+        return believe(handle, open_perf(options, err), err);
     if (options->meter == FM_METER_PAPI)
         return believe(handle, fm_papi_open(fm_papi_misses, fm_papi_miss_count, err), err);
     if (options->meter == FM_METER_AUTO)

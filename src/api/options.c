@@ -6,6 +6,7 @@
 #include "core/units.h"
 #include "format/callgrind_model.h"
 #include "format/text.h"
+#include "meter/perf.h"
 #include "survey/survey.h"
 
 struct fathom_options *fathom_options_new(void)
@@ -159,6 +160,17 @@ static bool set_callgrind(struct fathom_options *options, const char *name, cons
     return true;
 }
 
+static bool set_events(struct fathom_options *options, const char *name, const char *value,
+                       struct fm_error *err)
+{
+    struct fm_perf_named named;
+    struct fm_error inner;
+    if (!fm_perf_name_events(value, &named, &inner))
+        return fm_fail(err, inner.code, "%s: %.480s", name, inner.text);
+    options->events = value;
+    return true;
+}
+
 /* A setter may keep the value's pointer: it lives as long as the options do. */
 static const struct setter {
     const char *name;
@@ -175,6 +187,7 @@ static const struct setter {
     {"cpu", set_cpu, false},
     {"machines", set_machines, false},
     {"callgrind", set_callgrind, false},
+    {"events", set_events, false},
 };
 
 static bool set_at(struct fathom_options *options, size_t index, const char *value,

@@ -94,6 +94,10 @@ const struct fm_option fm_survey_options[] = {
      .help = "what to read: auto, clock, perf or papi (the processor's counters), sim (a simulated "
              "machine's exact ones) or callgrind",
      .apply = fm_set_option},
+    {.name = "events",
+     .argument = "LIST",
+     .help = "events that perf is to count, as \"l1d=NAME,dtlb1=NAME+NAME\", by libpfm4's names",
+     .apply = fm_set_option},
     {.name = "callgrind",
      .argument = "CACHES",
      .help = "measure callgrind's cache model, as \"D1=32768,8,64 LL=262144,16,64\" (size, ways, "

@@ -43,6 +43,15 @@ struct fm_perf_events {
 };
 extern const struct fm_perf_events fm_perf_misses;
 
+/* Those, but for structures that a list names an event of: "l1d=NAME,dtlb1=A+B". USAGE with what is
+   wrong where it is no such list, or an event does not exist. */
+#define FM_PERF_NAMED_TEXT 512
+struct fm_perf_named {
+    struct fm_perf_events events; /* names are in text */
+    char text[FM_PERF_NAMED_TEXT];
+};
+bool fm_perf_name_events(const char *list, struct fm_perf_named *named, struct fm_error *err);
+
 /* What came of each structure's event: which way is used, or why none is. */
 struct fm_perf_account {
     char by[FM_EVENTS][96];   /* "L1D_CACHE_REFILL"; empty: not counted */

@@ -78,6 +78,19 @@ refused "CPU that does not exist" 3 '99999' --cpu 99999
 refused "method amp without counters" 3 "method amp: .*no counters" --method amp --meter clock
 refused "counters of this computer elsewhere" 2 'leave out' --meter perf \
     --machine "$data/good/small.yaml"
+refused "an event that does not exist" 2 "events: 'NO_SUCH_EVENT' is no event" --meter perf \
+    --events l1d=NO_SUCH_EVENT
+refused "an event of nothing" 2 "events: 'l9' is nothing" --meter perf --events l9=X
+refused "no event" 2 'write it like' --meter perf --events l1d
+run --meter clock --events l1d=PERF_COUNT_SW_CONTEXT_SWITCHES
+if grep -q 'is no event' err; then
+    skip "events by their names" "this build has no libpfm4"
+else
+    ok "events without perf" one_line_error 2 'add the meter perf'
+    # Where nothing may be counted at all it is refused as well.
+    refused "an event that counts no misses" 3 'meter: ' --meter perf --events \
+        l1d=PERF_COUNT_SW_CONTEXT_SWITCHES,l2=PERF_COUNT_SW_CONTEXT_SWITCHES
+fi
 refused "counters of this computer" 3 'meter' --meter sim
 refused "callgrind without a model" 3 'say which' --meter callgrind
 refused "a model without LL" 2 '--callgrind: LL is missing' --callgrind "D1=32768,8,64"
