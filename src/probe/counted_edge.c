@@ -337,14 +337,15 @@ static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, s
     return true;
 }
 
-/* Whether at a footprint all units miss in the part in which one of some does, give or take a few.
- */
-static bool is_alike(struct fm_lab *lab, struct search *search, size_t units, double alike,
-                     bool *yes, struct fm_error *err)
+/* How all units of a footprint miss beside one of some. */
+enum likeness { ALIKE_BOTH, FEWER_IN_FULL, MORE_IN_FULL };
+
+static bool compare(struct fm_lab *lab, struct search *search, size_t units, double alike,
+                    enum likeness *likeness, struct fm_error *err)
 {
     const double few = FEW * (double)units;
     double thin, full;
-    *yes = true;
+    *likeness = ALIKE_BOTH;
     if (thinness(lab, search, units) == 1)
         return true;
     if (!misses_over(lab, search, units, few, &thin, err))
@@ -353,22 +354,25 @@ static bool is_alike(struct fm_lab *lab, struct search *search, size_t units, do
     if (!misses_over(lab, search, units, few, &full, err))
         return false;
     search->thin = true;
-    *yes = fabs(thin - full) <= alike * fmin(thin, full) + few;
+    if (fabs(thin - full) > alike * fmin(thin, full) + few)
+        *likeness = full > thin ? MORE_IN_FULL : FEWER_IN_FULL;
     return true;
 }
 
-/* Whether one of some misses as all do, before the edge and beyond it. */
-static bool is_alike_around(struct fm_lab *lab, struct search *search, double fits, double misses,
-                            double alike, bool *yes, struct fm_error *err)
+/* The same before the edge and beyond it; what differs first counts. */
+static bool compare_around(struct fm_lab *lab, struct search *search, double fits, double misses,
+                           double alike, enum likeness *likeness, struct fm_error *err)
 {
     const double unit = (double)search->plan->unit;
-    return is_alike(lab, search, (size_t)(WELL_INSIDE * fits / unit), alike, yes, err) &&
-           (!*yes || is_alike(lab, search, (size_t)(BEYOND * misses / unit), alike, yes, err));
+    return compare(lab, search, (size_t)(WELL_INSIDE * fits / unit), alike, likeness, err) &&
+           (*likeness != ALIKE_BOTH ||
+            compare(lab, search, (size_t)(BEYOND * misses / unit), alike, likeness, err));
 }
 
 /* The shortest unit of which one of some misses as all do. Shorter ones than a line come to each
-   line several times a lap, so that is what it is; asked from above, where it costs least. *alike
-   is false where no unit is: the index is hashed, or there is one set. */
+   line several times a lap, and miss less often then, so that is what it is; asked from above,
+   where it costs least. *alike is false where no unit is, or shorter ones miss more often: the
+   index is hashed, or there is one set, and the more there are the fewer fit. */
 static bool find_grain(struct fm_lab *lab, struct search *search, struct fm_counted_plan *plan,
                        double fits, double misses, bool *alike, struct fm_error *err)
 {
@@ -376,21 +380,23 @@ static bool find_grain(struct fm_lab *lab, struct search *search, struct fm_coun
     const size_t longest = plan->longest_line < page / 2 ? plan->longest_line : page / 2;
     struct fm_counted_plan wide = *plan;
     struct search coarse = *search;
+    enum likeness likeness = ALIKE_BOTH;
     bool tried = false;
     coarse.plan = &wide;
-    *alike = true;
-    for (size_t unit = longest; unit >= shortest && *alike; unit /= 2) {
+    for (size_t unit = longest; unit >= shortest && likeness == ALIKE_BOTH; unit /= 2) {
         wide.unit = unit;
         if (thinness(lab, &coarse, (size_t)(fits / (double)unit)) == 1 && unit > shortest)
             continue;
-        if (!is_alike_around(lab, &coarse, fits, misses, tried ? ALIKE_TOO : ALIKE, alike, err))
+        if (!compare_around(lab, &coarse, fits, misses, tried ? ALIKE_TOO : ALIKE, &likeness, err))
             return false;
-        if (*alike)
+        if (likeness == ALIKE_BOTH)
             plan->unit = unit;
-        tried |= *alike;
+        tried |= likeness == ALIKE_BOTH;
     }
     search->placed = coarse.placed;
-    *alike |= tried;
+    *alike = tried && likeness != MORE_IN_FULL;
+    if (!*alike)
+        plan->unit = shortest;
     return true;
 }
 
