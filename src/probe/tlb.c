@@ -109,6 +109,14 @@ static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t i
         fm_undetermined(cycles, "the cycle time is not known");
 }
 
+/* Whether anything is said of a level; a rise alone makes none. */
+static bool is_told(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s%zu%s.entries", tlbs->name, index + 1, tlbs->qualifier);
+    return fm_result_find(lab->result, property);
+}
+
 /* Marks the levels on the curve, each where its pages end, and what comes after them: the walk, or
    for code that was followed no further the level it shares with data. */
 static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
@@ -118,7 +126,7 @@ static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
     if (!drawn || !drawn->point_count || !tlbs->count)
         return;
     struct fm_curve *curve = &result->curves[drawn - result->curves];
-    for (size_t i = 0; i < tlbs->count; i++) {
+    for (size_t i = 0; i < tlbs->count && is_told(lab, tlbs, i); i++) {
         const struct fm_known_tlb *tlb = &tlbs->known[i];
         struct fm_step *step = &curve->steps[curve->step_count++];
         /* An entry may map several pages; one that maps a piece of a page takes a visit all the
