@@ -65,7 +65,7 @@ function ends(finding, { points }) {
 // is doubtful; one of a structure that no finding speaks of has no name.
 function edgeName(result, finding, { label }, rank) {
   if (typeof rank === 'string')
-    return structureName(rank)
+    return structureName(structureOf(rank))
   if (!/^(l\d|[di]tlb\d|memory)/.test(label))
     return label ?? ''
   const name = structureName(label).replace(/ @.*/, '')
@@ -133,11 +133,17 @@ addEventListener('beforeprint', () => {
 
 const COLOURS = 8
 
-// A colour for each curve; where results are compared for each result, and a dash for each member.
-function look(family, each, i) {
+// The structure that a member is of: what it misses of integers and of doubles is one colour.
+const structureOf = rank => typeof rank === 'string' ? rank.split('-')[0] : rank
+
+// A colour for each structure; where results are compared for each result, and a dash for each member.
+function look(family, each) {
   const sides = new Set(family.curves.map(other => other.side))
-  if (sides.size === 1)
-    return { colour: i % COLOURS, dash: Math.floor(i / COLOURS) }
+  if (sides.size === 1) {
+    const at = [...new Set(family.curves.map(other => structureOf(other.rank)))].indexOf(structureOf(each.rank))
+    const again = structureOf(each.rank) !== each.rank
+    return { colour: at % COLOURS, dash: again ? 1 : Math.floor(at / COLOURS) }
+  }
   const ranks = [...new Set(family.curves.map(other => other.rank))]
   return { colour: each.side % COLOURS, dash: ranks.indexOf(each.rank) }
 }
@@ -147,7 +153,7 @@ export function curveFigure(family, level, anchors) {
   const id = freshId(), heading = freshId()
   family.curves.forEach(each => anchors.set(each.curve.id, id))
   const spec = {
-    curves: family.curves.map((each, i) => ({ label: each.label, points: each.curve.points, ...look(family, each, i) })),
+    curves: family.curves.map(each => ({ label: each.label, points: each.curve.points, ...look(family, each) })),
     x: curve.x, y: curve.y, marks: marksOf(family),
     // A part of a whole lies between nothing and one.
     linear: /^(per .*)?$/.test(curve.y.unit) && family.curves.every(each => each.curve.points.every(point => Math.abs(point[1]) < 4))

@@ -40,8 +40,11 @@ const capital = text => text.charAt(0).toUpperCase() + text.slice(1)
 export function words(stem, curve) {
   const known = KNOWN.find(([pattern]) => pattern.test(stem))
   const qualifier = stem.split('@')[1]
-  if (known)
-    return { title: known[1] + (qualifier ? `, on ${qualifier} pages` : ''), reading: known[2] }
+  const swept = stem.match(/^strided-(.*)/)?.[1]
+  if (known) {
+    const title = known[1] + (swept ? ` ${structureName(swept)}` : '') + (qualifier ? `, on ${qualifier} pages` : '')
+    return { title, reading: known[2] }
+  }
   return {
     title: `${capital(curve.y.name)} over ${curve.x.name}${qualifier ? `, ${qualifier}` : ''}`,
     reading: /miss/.test(curve.y.name)
@@ -57,9 +60,15 @@ export function place(stem) {
   return at < 0 ? 6.5 : at
 }
 
-// 'spots-4096' and 'spots-512' are members of one family, 4096 and 512 of it; 'misses-l1d' and
-// 'misses-l2' of another.
+// 'spots-4096' and 'spots-512' are members of one family, 4096 and 512 of it; 'misses-l1d' and 'misses-l2' of another,
+// 'misses-l2-double' too, which counts other loads. 'strided-l2-dtlb1' is what DTLB1 misses in the array that L2 was
+// asked with, and stands beside 'strided-l2', what L2 itself misses there.
 export function member(id) {
+  const counted = id.match(/^(misses|strided)-([a-z\d]+)(?:-([di]tlb\d+|l\d+[di]?))?(-double)?$/)
+  if (counted) {
+    const [, kind, first, second, double] = counted
+    return { stem: kind === 'strided' ? `strided-${first}` : kind, rank: (second ?? first) + (double ?? '') }
+  }
   const [, stem, rank, qualifier] = id.match(/^(.*[^-\d])-(\d+|l\d+[di]?|[di]tlb\d+)((?:@.*)?)$/) ?? []
   if (stem === undefined)
     return { stem: id, rank: undefined }
@@ -70,8 +79,10 @@ export function member(id) {
 export function memberLabel(stem, rank) {
   if (rank === undefined)
     return ''
-  if (typeof rank === 'string')
-    return structureName(rank)
+  if (typeof rank === 'string') {
+    const [name, double] = rank.split('-')
+    return structureName(name) + (double ? ', doubles' : '')
+  }
   if (/^(spots|stride)$/.test(stem))
     return `stride ${number(rank, 'B')}`
   if (/^linesize/.test(stem))
