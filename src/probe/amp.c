@@ -179,11 +179,10 @@ static bool report_allocation(struct fm_lab *lab, unsigned bit,
     snprintf(property, sizeof property, "%s.write_allocate", fm_event_structure(bit));
     struct fm_finding *finding = fm_result_finding(lab->result, property, "");
     if (finding)
-        fm_testify(finding, &(struct fm_testimony){
-                                .meter = fm_event_meter(&lab->machine->info.counters, bit),
-                                .method = METHOD,
-                                .value = fm_bool(allocates > 0),
-                                .confidence = SURE});
+        fm_testify(finding, &(struct fm_testimony){.meter = fm_lab_meter(lab, bit),
+                                                   .method = METHOD,
+                                                   .value = fm_bool(allocates > 0),
+                                                   .confidence = SURE});
     return true;
 }
 
@@ -203,8 +202,7 @@ static bool characterise(struct fm_lab *lab, unsigned bit, struct fm_error *err)
     shape.ways = (size_t)answer;
     shape.full = (double)shape.ways * (double)shape.line >= shape.bytes;
     fm_report_published(lab, bit, &shape,
-                        &(struct fm_published_voice){
-                            fm_event_meter(&lab->machine->info.counters, bit), METHOD, SURE});
+                        &(struct fm_published_voice){fm_lab_meter(lab, bit), METHOD, SURE});
     if (fm_event_is_of_code(bit))
         return true;
     return fm_amp_replacement(lab, bit, &shape, err) &&

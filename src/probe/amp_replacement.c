@@ -87,11 +87,10 @@ static void report(struct fm_lab *lab, unsigned bit, unsigned victims)
     if (!finding)
         return;
     if (victims > 1) {
-        fm_testify(finding, &(struct fm_testimony){
-                                .meter = fm_event_meter(&lab->machine->info.counters, bit),
-                                .method = METHOD,
-                                .value = fm_text("random"),
-                                .confidence = SURE});
+        fm_testify(finding, &(struct fm_testimony){.meter = fm_lab_meter(lab, bit),
+                                                   .method = METHOD,
+                                                   .value = fm_text("random"),
+                                                   .confidence = SURE});
         return;
     }
     fm_undetermined(finding, victims ? "always the same element is gone: some form of LRU, or the "

@@ -100,12 +100,11 @@ static void report_doubts(struct fm_lab *lab, const struct believed *believed)
         if (!believed->why[bit][0])
             continue;
         snprintf(id, sizeof id, "event-%s", fm_event_structure(bit));
-        fm_result_warn(lab->result, id,
-                       lab->by_stores & 1u << bit
-                           ? "none is needed: stores are counted in the place of loads"
-                           : "none is needed: the event is left out",
-                       "%s, %s: %s", fm_event_meter(&lab->machine->info.counters, bit),
-                       fm_event_structure(bit), believed->why[bit]);
+        fm_result_warn(
+            lab->result, id,
+            lab->by_stores & 1u << bit ? "none is needed: stores are counted in the place of loads"
+                                       : "none is needed: the event is left out",
+            "%s, %s: %s", fm_lab_meter(lab, bit), fm_event_structure(bit), believed->why[bit]);
     }
 }
 

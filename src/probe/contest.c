@@ -38,8 +38,7 @@ bool fm_laps_are_counted(const struct fm_lab *lab, unsigned bit)
 
 const char *fm_lap_meter(const struct fm_lab *lab, unsigned bit)
 {
-    return fm_laps_are_counted(lab, bit) ? fm_event_meter(&lab->machine->info.counters, bit)
-                                         : "clock";
+    return fm_laps_are_counted(lab, bit) ? fm_lab_meter(lab, bit) : "clock";
 }
 
 bool fm_count_laps(struct fm_lab *lab, struct fm_string *string, const struct fm_lap_count *how,

@@ -28,14 +28,13 @@ static void report_number(struct fm_lab *lab, unsigned bit, struct fm_finding *f
     char evidence[48];
     snprintf(evidence, sizeof evidence, "curve:misses-%.*s", (int)strcspn(finding->property, "."),
              finding->property);
-    fm_testify(finding,
-               &(struct fm_testimony){.meter = fm_event_meter(&lab->machine->info.counters, bit),
-                                      .method = METHOD,
-                                      .evidence = evidence,
-                                      .value = fm_number(value),
-                                      .low = fmin(low, value),
-                                      .high = fmax(high, value),
-                                      .confidence = sure});
+    fm_testify(finding, &(struct fm_testimony){.meter = fm_lab_meter(lab, bit),
+                                               .method = METHOD,
+                                               .evidence = evidence,
+                                               .value = fm_number(value),
+                                               .low = fmin(low, value),
+                                               .high = fmax(high, value),
+                                               .confidence = sure});
 }
 
 static void report_exact(struct fm_lab *lab, unsigned bit, const char *attribute, const char *unit,
@@ -62,11 +61,10 @@ static void report_ways(struct fm_lab *lab, unsigned bit, const struct fm_counte
     }
     struct fm_finding *finding = finding_of(lab, bit, "ways", "");
     if (finding)
-        fm_testify(finding, &(struct fm_testimony){
-                                .meter = fm_event_meter(&lab->machine->info.counters, bit),
-                                .method = METHOD,
-                                .value = fm_text("full"),
-                                .confidence = SURE});
+        fm_testify(finding, &(struct fm_testimony){.meter = fm_lab_meter(lab, bit),
+                                                   .method = METHOD,
+                                                   .value = fm_text("full"),
+                                                   .confidence = SURE});
 }
 
 static void report_shape(struct fm_lab *lab, unsigned bit, const struct fm_counted *found,

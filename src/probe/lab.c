@@ -40,6 +40,11 @@ const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit)
     return there ? &lab->counted[bit] : NULL;
 }
 
+const char *fm_lab_meter(const struct fm_lab *lab, unsigned bit)
+{
+    return fm_event_meter(&lab->machine->info.counters, bit);
+}
+
 size_t fm_lab_limit(const struct fm_lab *lab)
 {
     uint64_t limit = lab->machine->info.memory_limit;

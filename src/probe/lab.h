@@ -94,6 +94,9 @@ bool fm_lab_place_on(struct fm_lab *lab, size_t bytes, size_t page_size, struct 
 /* What the counters show of a structure; NULL where no event is believed, or nothing missed. */
 const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit);
 
+/* Who reads the event of a structure. */
+const char *fm_lab_meter(const struct fm_lab *lab, unsigned bit);
+
 /* Largest footprint that may be asked for. */
 size_t fm_lab_limit(const struct fm_lab *lab);
 

@@ -149,11 +149,10 @@ static void report_bypass(struct fm_lab *lab, unsigned bit, bool past)
     snprintf(property, sizeof property, "%s.fp_bypass", structure);
     struct fm_finding *finding = fm_result_finding(lab->result, property, "");
     if (finding)
-        fm_testify(finding, &(struct fm_testimony){
-                                .meter = fm_event_meter(&lab->machine->info.counters, bit),
-                                .method = METHOD,
-                                .value = fm_bool(past),
-                                .confidence = SURE});
+        fm_testify(finding, &(struct fm_testimony){.meter = fm_lab_meter(lab, bit),
+                                                   .method = METHOD,
+                                                   .value = fm_bool(past),
+                                                   .confidence = SURE});
     snprintf(property, sizeof property, "%s.%s", structure,
              fm_event_is_tlb(bit) ? "reach" : "capacity");
     finding = fm_result_finding(lab->result, property, "B");
@@ -165,7 +164,7 @@ static void report(struct fm_lab *lab, const struct seen *integers, const struct
 {
     for (unsigned bit = 0; bit < FM_CODE_EVENT; bit++) {
         char real[32];
-        const char *meter = fm_event_meter(&lab->machine->info.counters, bit);
+        const char *meter = fm_lab_meter(lab, bit);
         const struct fm_published_voice voice = {meter, METHOD, SURE},
                                         second = {real, METHOD, SURE};
         snprintf(real, sizeof real, "%s/double", meter);

@@ -251,7 +251,7 @@ static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error
         sum += more / PLACEMENTS;
     }
     report(lab, "l", index + 1, counts ? sum : sum / miss,
-           counts ? fm_event_meter(&lab->machine->info.counters, bit) : "clock");
+           counts ? fm_lab_meter(lab, bit) : "clock");
     return true;
 }
 

@@ -106,8 +106,7 @@ static void report_number(struct fm_finding *finding, double value, const char *
 
 static void report(struct fm_lab *lab, size_t index, double ways, double bytes, bool counted)
 {
-    const char *meter =
-        counted ? fm_event_meter(&lab->machine->info.counters, (unsigned)index) : "clock";
+    const char *meter = counted ? fm_lab_meter(lab, (unsigned)index) : "clock";
     report_number(fm_lab_finding(lab, index, "ways", ""), ways, meter);
     report_number(fm_lab_finding(lab, index, "physical_capacity", "B"), bytes, meter);
 }
