@@ -260,7 +260,9 @@ static void report(struct fm_finding *finding, const struct seen seen[PASSES])
     const char *says = verdict(&all, &why);
     for (size_t i = 0; says && i < PASSES; i++) {
         const char *alone = verdict(&seen[i], &ignored);
-        if (alone && strcmp(alone, says) != 0) {
+        /* Whatever disturbs loses lines, as an inclusive level does: that must show each time. */
+        const bool silent = !alone && strcmp(says, "inclusive") != 0;
+        if (!silent && (!alone || strcmp(alone, says) != 0)) {
             says = NULL;
             why = "of several looks one says this and one that";
         }
