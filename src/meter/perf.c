@@ -126,9 +126,9 @@ struct fm_tally *fm_perf_open(const struct fm_perf_events *events,
     perf->system = system;
     perf->tally.ops = &ops;
     snprintf(perf->tally.info.meter, sizeof perf->tally.info.meter, "perf");
+    const struct fm_perf_opener by = {.system = system, .scope = FM_PERF_OURS};
     for (size_t i = 0; i < events->count; i++)
-        if (fm_perf_group_open(&perf->groups[perf->count], system, &events->list[i], FM_PERF_OURS,
-                               account)) {
+        if (fm_perf_group_open(&perf->groups[perf->count], &by, &events->list[i], account)) {
             perf->tally.info.events |= 1u << events->list[i].bit;
             perf->count++;
         }

@@ -72,9 +72,12 @@ struct fm_command_meter *fm_perf_command_open(const struct fm_perf_events *event
     }
     perf->meter = (struct fm_command_meter){.ops = &ops, .name = "perf"};
     perf->system = system;
+    /* A native event is a counter's: where there are none the names need not be looked up, which
+       takes libpfm4 milliseconds that the command would wait. */
+    const struct fm_perf_opener by = {
+        .system = system, .scope = FM_PERF_COMMAND, .no_native = fm_perf_no_counters(system)};
     for (size_t i = 0; i < events->count; i++)
-        if (fm_perf_group_open(&perf->groups[perf->count], system, &events->list[i],
-                               FM_PERF_COMMAND, &perf->account)) {
+        if (fm_perf_group_open(&perf->groups[perf->count], &by, &events->list[i], &perf->account)) {
             perf->meter.counted[events->list[i].bit] = true;
             perf->count++;
         }

@@ -46,8 +46,7 @@ void fm_perf_group_close(const struct fm_perf_group *group)
 /* Where an event of a group is opened, and how. */
 struct opening {
     struct fm_perf_group *group;
-    const struct fm_perf_system *system;
-    enum fm_perf_scope scope;
+    const struct fm_perf_opener *by;
     bool kernel;
 };
 
@@ -60,11 +59,11 @@ static bool add_to_group(const struct opening *to, struct perf_event_attr *attr)
     attr->disabled = group->count == 0;
     attr->exclude_kernel = !to->kernel;
     attr->exclude_hv = 1;
-    attr->inherit = to->scope == FM_PERF_COMMAND;
-    attr->enable_on_exec = to->scope == FM_PERF_COMMAND && group->count == 0;
+    attr->inherit = to->by->scope == FM_PERF_COMMAND;
+    attr->enable_on_exec = to->by->scope == FM_PERF_COMMAND && group->count == 0;
     attr->read_format =
         PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    const int fd = to->system->open(attr, 0, group->count ? group->fds[0] : -1);
+    const int fd = to->by->system->open(attr, 0, group->count ? group->fds[0] : -1);
     if (fd < 0)
         return false;
     group->fds[group->count++] = fd;
@@ -74,6 +73,10 @@ static bool add_to_group(const struct opening *to, struct perf_event_attr *attr)
 /* Opens a sum of native events; errno is 0 where libpfm4 does not know one of them here. */
 static bool open_native(const struct opening *to, const char *names)
 {
+    if (to->by->no_native) {
+        errno = to->by->no_native;
+        return false;
+    }
     for (const char *at = names; *at && to->group->count < FM_PERF_TERMS;) {
         char name[NAME_TEXT];
         struct fm_pfm_code code;
@@ -111,14 +114,26 @@ static int paranoid_level(void)
     return fm_parse_count(text, &level) ? (int)level : UNKNOWN;
 }
 
-bool fm_perf_group_open(struct fm_perf_group *group, const struct fm_perf_system *system,
-                        const struct fm_perf_event *event, enum fm_perf_scope scope,
-                        struct fm_perf_account *account)
+int fm_perf_no_counters(const struct fm_perf_system *system)
+{
+    struct fm_perf_group group = {0};
+    const struct fm_perf_opener by = {.system = system, .scope = FM_PERF_COMMAND};
+    const struct opening to = {&group, &by, false};
+    struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE,
+                                     .config = PERF_COUNT_HW_CPU_CYCLES};
+    errno = 0;
+    const int refusal = add_to_group(&to, &cycles) ? 0 : errno;
+    fm_perf_group_close(&group);
+    return refusal;
+}
+
+bool fm_perf_group_open(struct fm_perf_group *group, const struct fm_perf_opener *by,
+                        const struct fm_perf_event *event, struct fm_perf_account *account)
 {
     int refusal = 0;
     for (size_t i = 0; i < FM_PERF_WAYS && event->ways[i].name; i++) {
         const struct fm_perf_way *way = &event->ways[i];
-        const struct opening to = {group, system, scope, way->kernel};
+        const struct opening to = {group, by, way->kernel};
         *group = (struct fm_perf_group){.bit = event->bit};
         errno = 0;
         if (way->generic ? open_generic(&to, way) : open_native(&to, way->name)) {

@@ -20,10 +20,19 @@ enum fm_perf_scope {
                        all threads and children */
 };
 
+/* How events are opened. */
+struct fm_perf_opener {
+    const struct fm_perf_system *system;
+    enum fm_perf_scope scope;
+    int no_native; /* why native events are not tried, as errno has it; 0: they are */
+};
+
+/* Why the kernel lets us count not even the cycles of a command, as errno has it; 0: it does. */
+int fm_perf_no_counters(const struct fm_perf_system *system);
+
 /* Tries the ways to count an event until one opens; false when none does, and account says why. */
-bool fm_perf_group_open(struct fm_perf_group *group, const struct fm_perf_system *system,
-                        const struct fm_perf_event *event, enum fm_perf_scope scope,
-                        struct fm_perf_account *account);
+bool fm_perf_group_open(struct fm_perf_group *group, const struct fm_perf_opener *by,
+                        const struct fm_perf_event *event, struct fm_perf_account *account);
 
 /* The sum of the group's counts; where it had to share its counters with others it is scaled to the
    whole time, and *scaled set. False when it was not counted at all. */

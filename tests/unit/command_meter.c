@@ -18,6 +18,7 @@
 #include "meter/command.h"
 #include "meter/papi.h"
 #include "meter/perf.h"
+#include "meter/pfm.h"
 #include "stat/stat.h"
 
 #define PAGES   500
@@ -192,6 +193,26 @@ static void what_is_refused_says_why(void **state)
     assert_non_null(strstr(err.text, "CAP_PERFMON"));
 }
 
+/* Names that libpfm4 knows take it long to look up: without counters it is not asked, not even for
+   one of the kernel's own events, which would open. */
+static void names_are_looked_up_where_there_are_counters(void **state)
+{
+    (void)state;
+    const struct fm_perf_system no_pmu = {refuse_hardware, made_up_read, NULL},
+                                pmu = {made_up_open, made_up_read, NULL};
+    const struct fm_perf_events named = {
+        .list = {{.bit = FM_COMMAND_REFERENCES, .ways = {{.name = "PAGE-FAULTS"}}}}, .count = 1};
+    struct fm_pfm_code code;
+    struct fm_error err = {0};
+    if (!fm_pfm_encode("PAGE-FAULTS", &code))
+        skip();
+    assert_null(fm_perf_command_open(&named, &no_pmu, &err));
+    assert_non_null(strstr(err.text, "PMU"));
+    struct fm_command_meter *meter = fm_perf_command_open(&named, &pmu, &err);
+    assert_non_null(meter);
+    meter->ops->close(meter);
+}
+
 /* PAPI asks the processor before it follows a program; without a PMU it says that it cannot. */
 static void papi_follows_commands_or_says_why(void **state)
 {
@@ -214,6 +235,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(threads_and_children_are_counted),
         cmocka_unit_test(turns_are_scaled_and_flagged),
         cmocka_unit_test(what_is_refused_says_why),
+        cmocka_unit_test(names_are_looked_up_where_there_are_counters),
         cmocka_unit_test(papi_follows_commands_or_says_why),
     };
     program = arguments[0];
