@@ -1,18 +1,63 @@
 #include "policy/order.h"
 
-#include <string.h>
+/* The row: a way in each byte, the newest in the lowest of the first word. Bytes beyond the oldest
+   are no way's. */
+#define ROW      64u
+#define BYTES    8u
+#define ALL_ONES 0x0101010101010101u
 
-/* The row: a way in each byte, the newest first. */
-#define ROW 64u
-
-static uint8_t *row(uint64_t *state)
+/* The highest bit of the byte of a word that is this way; 0 if none is. */
+static uint64_t place_in_word(uint64_t word, uint32_t way)
 {
-    return (uint8_t *)state;
+    const uint64_t differs = word ^ ALL_ONES * way;
+    const uint64_t zero = (differs - ALL_ONES) & ~differs & (ALL_ONES << 7);
+    return zero & -zero;
 }
 
-static size_t place_in_row(uint64_t *state, uint32_t ways, uint32_t way)
+static uint32_t in_row(const uint64_t *row, uint32_t place)
 {
-    return (size_t)((uint8_t *)memchr(row(state), (int)way, ways) - row(state));
+    return (uint32_t)(row[place / BYTES] >> 8 * (place % BYTES)) & 0xff;
+}
+
+static void reset_row(uint64_t *row, uint32_t ways)
+{
+    for (uint32_t i = 0; i < (ways + BYTES - 1) / BYTES; i++)
+        row[i] = UINT64_MAX;
+    for (uint32_t place = 0; place < ways; place++)
+        row[place / BYTES] ^= (uint64_t)(0xff ^ (ways - 1 - place)) << 8 * (place % BYTES);
+}
+
+/* All that are newer than the way move on by one place. */
+static void renew_in_row(uint64_t *row, uint32_t way)
+{
+    uint64_t last = way, place;
+    for (;; row++) {
+        const uint64_t word = *row, moved = word << 8 | last;
+        place = place_in_word(word, way);
+        if (place) {
+            const uint64_t up_to = (place << 1) - 1;
+            *row = (moved & up_to) | (word & ~up_to);
+            return;
+        }
+        *row = moved;
+        last = word >> 56;
+    }
+}
+
+/* All that are older move back by one. */
+static void retire_in_row(uint64_t *row, uint32_t ways, uint32_t way)
+{
+    const uint32_t end = (ways - 1) / BYTES, shift = 8 * ((ways - 1) % BYTES);
+    uint32_t i = 0;
+    while (!place_in_word(row[i], way))
+        i++;
+    uint64_t kept = (place_in_word(row[i], way) >> 7) - 1;
+    for (; i <= end; i++) {
+        const uint64_t moved = row[i] >> 8 | (i < end ? row[i + 1] : UINT64_MAX) << 56;
+        row[i] = (row[i] & kept) | (moved & ~kept);
+        kept = 0;
+    }
+    row[end] = (row[end] & ~((uint64_t)0xff << shift)) | (uint64_t)way << shift;
 }
 
 /* The ring: word w links way w, the low half to the next newer, the high half to the next older.
@@ -53,7 +98,7 @@ size_t fm_order_words(uint32_t ways)
 {
     if (ways <= FM_ORDER_PACKED)
         return 1;
-    return ways <= ROW ? (ways + sizeof(uint64_t) - 1) / sizeof(uint64_t) : (size_t)ways + 1;
+    return ways <= ROW ? (ways + BYTES - 1) / BYTES : (size_t)ways + 1;
 }
 
 /* Way 0 is the oldest, so that a set fills from there. */
@@ -66,8 +111,7 @@ void fm_order_reset(uint64_t *state, uint32_t ways)
         return;
     }
     if (ways <= ROW) {
-        for (uint32_t way = 0; way < ways; way++)
-            row(state)[ways - 1 - way] = (uint8_t)way;
+        reset_row(state, ways);
         return;
     }
     for (uint32_t way = 0; way <= ways; way++)
@@ -81,7 +125,7 @@ uint32_t fm_order_oldest(const uint64_t *state, uint32_t ways)
 {
     if (ways <= FM_ORDER_PACKED)
         return fm_order_last(state[0], ways);
-    return ways <= ROW ? ((const uint8_t *)state)[ways - 1] : newer(state[ways]);
+    return ways <= ROW ? in_row(state, ways - 1) : newer(state[ways]);
 }
 
 void fm_order_renew(uint64_t *state, uint32_t ways, uint32_t way)
@@ -91,8 +135,7 @@ void fm_order_renew(uint64_t *state, uint32_t ways, uint32_t way)
         return;
     }
     if (ways <= ROW) {
-        memmove(row(state) + 1, row(state), place_in_row(state, ways, way));
-        row(state)[0] = (uint8_t)way;
+        renew_in_row(state, way);
         return;
     }
     take_out(state, way);
@@ -111,9 +154,7 @@ void fm_order_retire(uint64_t *state, uint32_t ways, uint32_t way)
         return;
     }
     if (ways <= ROW) {
-        uint8_t *at = row(state) + place_in_row(state, ways, way), *last = row(state) + ways - 1;
-        memmove(at, at + 1, (size_t)(last - at));
-        *last = (uint8_t)way;
+        retire_in_row(state, ways, way);
         return;
     }
     take_out(state, way);

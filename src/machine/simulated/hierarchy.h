@@ -72,9 +72,15 @@ double fm_hierarchy_code_latency(const struct fm_hierarchy *hierarchy, unsigned 
 /* Whether the first cache that code meets holds the line; changes nothing. */
 bool fm_hierarchy_holds_code(const struct fm_hierarchy *hierarchy, struct fm_address at);
 
-/* Whether at present lines come only from outside, one at a time and whole, and nothing has to be
-   written back: no level is exclusive or has sectors, and nothing is dirty. */
+/* Whether at present what a level does depends on those inside alone: lines come one at a time and
+   whole, nothing has to be written back, and no inclusive level is beside an exclusive one. */
 bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy);
+
+/* Loads that pass a level of a layered hierarchy before any goes on to the next; adds to `served`,
+   by level, and leaves the batch as it likes. Only where no level is inclusive, or the loads are
+   independent. */
+void fm_hierarchy_pass(struct fm_hierarchy *hierarchy, struct fm_address *batch, unsigned count,
+                       uint64_t *served);
 
 /* Of a layered hierarchy: how many of these loads, counted from the first, surely make no level
    evict what another holds or a later one wants. All of them can then pass one level before any

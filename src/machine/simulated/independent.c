@@ -70,14 +70,6 @@ static unsigned independent_of(const struct fm_hierarchy *hierarchy, struct fm_c
     return count;
 }
 
-bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy)
-{
-    bool dirty = false;
-    for (unsigned i = 0; i < hierarchy->count; i++)
-        dirty |= hierarchy->caches[i].dirty_count != 0;
-    return !dirty && !hierarchy->exclusive && !hierarchy->sectored;
-}
-
 unsigned fm_hierarchy_independent(struct fm_hierarchy *hierarchy,
                                   const struct fm_address *addresses, unsigned count)
 {

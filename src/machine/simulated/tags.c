@@ -41,12 +41,13 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
     tags->order_mask = tags->packed ? UINT64_MAX >> (4 * (FM_ORDER_PACKED - ways)) : 0;
     tags->tag = allocate(slots(tags) * sizeof *tags->tag);
     tags->state = allocate((size_t)tags->sets * tags->words * sizeof *tags->state);
-    if (ways > SEARCHED_WAYS) {
+    tags->searched = ways <= SEARCHED_WAYS;
+    if (!tags->searched) {
         /* At most half full, so that a probe rarely goes beyond the first cell. */
         tags->table_shift = (uint32_t)__builtin_clz((uint32_t)entries) - 1;
         tags->table = allocate(table_size(tags) * sizeof *tags->table);
     }
-    if (!tags->tag || !tags->state || (ways > SEARCHED_WAYS && !tags->table)) {
+    if (!tags->tag || !tags->state || (!tags->searched && !tags->table)) {
         fm_tags_close(tags);
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for the tags of a cache of %llu lines",
                        (unsigned long long)entries);
@@ -60,17 +61,36 @@ void fm_tags_close(struct fm_tags *tags)
     free(tags->tag);
     free(tags->state);
     free(tags->table);
+    free(tags->by_tag);
     *tags = (struct fm_tags){0};
 }
 
 void fm_tags_clear(struct fm_tags *tags)
 {
-    for (size_t i = 0; i < slots(tags); i++)
+    for (size_t i = 0; i < slots(tags); i++) {
+        if (tags->by_tag && tags->tag[i] != FM_EMPTY)
+            tags->by_tag[tags->tag[i]] = 0;
         tags->tag[i] = FM_EMPTY;
+    }
     for (size_t set = 0; set < tags->sets; set++)
         tags->policy.reset(tags->state + set * tags->words, tags->ways);
     if (tags->table)
         memset(tags->table, 0, table_size(tags) * sizeof *tags->table);
+}
+
+bool fm_tags_number(struct fm_tags *tags, uint32_t end, struct fm_error *err)
+{
+    /* A packed order's rows are so short that to search them takes less. */
+    if (tags->ways <= FM_ORDER_PACKED || end <= tags->by_tag_size)
+        return true;
+    free(tags->table);
+    free(tags->by_tag);
+    tags->table = NULL;
+    tags->by_tag = calloc(end, sizeof *tags->by_tag);
+    tags->by_tag_size = tags->by_tag ? end : 0;
+    tags->searched = false;
+    return tags->by_tag ||
+           fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a table of %u pages", (unsigned)end);
 }
 
 /* The table probes one cell after another from the tag's own; a removal closes the gap. */
@@ -92,6 +112,8 @@ static uint64_t entry(const struct fm_tags *tags, size_t slot)
 
 size_t fm_tags_look_up(const struct fm_tags *tags, uint32_t set, uint32_t tag)
 {
+    if (FM_LIKELY(tags->by_tag))
+        return (size_t)tags->by_tag[tag] - 1; /* of 0: FM_NO_SLOT */
     const size_t base = (size_t)set * tags->stride;
     for (size_t cell = home(tags, tag); tags->table[cell]; cell = next(tags, cell)) {
         /* A frame may come back at another virtual address, so a tag may be in two sets. */
@@ -102,16 +124,26 @@ size_t fm_tags_look_up(const struct fm_tags *tags, uint32_t set, uint32_t tag)
     return FM_NO_SLOT;
 }
 
-static void table_add(struct fm_tags *tags, size_t slot)
+/* Notes in which slot a tag is. */
+static void note(struct fm_tags *tags, size_t slot)
 {
+    if (tags->by_tag) {
+        tags->by_tag[tags->tag[slot]] = (uint32_t)slot + 1;
+        return;
+    }
     size_t cell = home(tags, tags->tag[slot]);
     while (tags->table[cell])
         cell = next(tags, cell);
     tags->table[cell] = entry(tags, slot);
 }
 
-static void table_remove(struct fm_tags *tags, size_t slot)
+/* Forgets it, before the tag goes. */
+static void forget(struct fm_tags *tags, size_t slot)
 {
+    if (tags->by_tag) {
+        tags->by_tag[tags->tag[slot]] = 0;
+        return;
+    }
     const size_t mask = table_size(tags) - 1;
     size_t gap = home(tags, tags->tag[slot]);
     while (tags->table[gap] != entry(tags, slot))
@@ -130,8 +162,8 @@ static void table_remove(struct fm_tags *tags, size_t slot)
 void fm_tags_drop(struct fm_tags *tags, size_t slot)
 {
     const size_t set = slot / tags->stride;
-    if (tags->table)
-        table_remove(tags, slot);
+    if (!tags->searched)
+        forget(tags, slot);
     tags->tag[slot] = FM_EMPTY;
     tags->policy.drop(tags->state + set * tags->words, tags->ways, (uint32_t)(slot % tags->stride));
 }
@@ -155,11 +187,11 @@ size_t fm_tags_give_up(struct fm_tags *tags, uint32_t set, uint32_t tag, uint32_
     const size_t slot = (size_t)set * tags->stride + way;
     tags->policy.fill(&tags->policy, state, tags->ways, way, &tags->rng);
     *old = tags->tag[slot];
-    if (tags->table && *old != FM_EMPTY)
-        table_remove(tags, slot);
+    if (!tags->searched && *old != FM_EMPTY)
+        forget(tags, slot);
     tags->tag[slot] = tag;
-    if (tags->table)
-        table_add(tags, slot);
+    if (!tags->searched)
+        note(tags, slot);
     return slot;
 }
 

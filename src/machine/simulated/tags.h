@@ -2,7 +2,8 @@
  *
  * A slot is a way of a set, numbered set * stride + way. Rows of few ways are searched with vector
  * compares, without a branch that depends on the data; rows of many ways have a hash table over
- * all slots, so that a fully associative structure costs no more. */
+ * all slots, so that a fully associative structure costs no more. Where tags are small numbers, a
+ * plain table tells the slot of each. */
 #ifndef FM_MACHINE_SIMULATED_TAGS_H
 #define FM_MACHINE_SIMULATED_TAGS_H
 
@@ -24,8 +25,11 @@
 struct fm_tags {
     uint32_t *tag;   /* rows of `stride`, the spare ones empty for ever */
     uint64_t *state; /* the policy's, `words` a set */
-    uint64_t *table; /* tag in the high half, slot + 1 in the low; NULL: rows are searched */
+    uint64_t *table; /* tag in the high half, slot + 1 in the low */
     uint32_t table_shift;
+    uint32_t *by_tag; /* slot + 1; instead of the hash table */
+    uint32_t by_tag_size;
+    bool searched; /* rows are: there is neither table */
     struct fm_divisor by_sets;
     uint32_t sets, ways, stride, words;
     bool ordered;         /* the state is an order: the policy is LRU or FIFO */
@@ -42,6 +46,9 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
                   enum fm_replacement replacement, uint64_t seed, struct fm_error *err);
 void fm_tags_close(struct fm_tags *tags);
 void fm_tags_clear(struct fm_tags *tags);
+
+/* From now on all tags are below `end`, and a tag is in one set alone. All ways must be empty. */
+bool fm_tags_number(struct fm_tags *tags, uint32_t end, struct fm_error *err);
 
 /* A batch of tags and their sets; one that was not there, by its number in the batch, and the slot
    that it was put into. */
@@ -67,7 +74,7 @@ void fm_tags_drop(struct fm_tags *tags, size_t slot);
 /* A slot drawn evenly from all, empty or not. */
 size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng);
 
-/* The rarer halves of the functions below: a hash table, a policy that is no packed order. */
+/* The rarer halves of the functions below: a table, a policy that is no packed order. */
 size_t fm_tags_look_up(const struct fm_tags *tags, uint32_t set, uint32_t tag);
 void fm_tags_tell_hit(struct fm_tags *tags, uint32_t set, uint32_t way);
 size_t fm_tags_give_up(struct fm_tags *tags, uint32_t set, uint32_t tag, uint32_t *old);
@@ -103,7 +110,7 @@ static inline uint32_t fm_tags_way(const uint32_t *tags, uint32_t stride, uint32
 /* The slot of this set that holds the tag, or FM_NO_SLOT; changes nothing. */
 static inline size_t fm_tags_find(const struct fm_tags *tags, uint32_t set, uint32_t tag)
 {
-    if (!FM_LIKELY(!tags->table))
+    if (!FM_LIKELY(tags->searched))
         return fm_tags_look_up(tags, set, tag);
     const size_t base = (size_t)set * tags->stride;
     const uint32_t way = fm_tags_way(tags->tag + base, tags->stride, tag);

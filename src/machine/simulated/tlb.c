@@ -117,7 +117,7 @@ static void lay_path(struct fm_tlbs *tlbs, struct fm_tlb_path *path, enum fm_hol
     }
 }
 
-void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
+bool fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t bytes, uint64_t page_size, struct fm_error *err)
 {
     tlbs->walks = 0;
     tlbs->grown_shift = 0;
@@ -128,8 +128,13 @@ void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size)
     }
     lay_path(tlbs, &tlbs->data, FM_HOLDS_INSTRUCTIONS, page_size);
     lay_path(tlbs, &tlbs->code, FM_HOLDS_DATA, page_size);
-    for (unsigned i = 0; i < tlbs->count; i++)
-        tlbs->all[i].shift -= tlbs->piece_shift;
+    for (unsigned i = 0; i < tlbs->count; i++) {
+        struct fm_tlb_level *tlb = &tlbs->all[i];
+        if (!fm_tags_number(&tlb->tags, (uint32_t)(bytes >> tlb->shift) + 1, err))
+            return false;
+        tlb->shift -= tlbs->piece_shift;
+    }
+    return true;
 }
 
 static uint32_t set_of(const struct fm_tlb_level *tlb, uint32_t number)

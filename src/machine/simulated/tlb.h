@@ -63,8 +63,9 @@ void fm_tlbs_close(struct fm_tlbs *tlbs);
 /* Whether some TLB holds data pages of this size. */
 bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size);
 
-/* Empties all and gets ready for pages of this size. */
-void fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t page_size);
+/* Empties all and gets ready for an arena of so many bytes on pages of this size. */
+bool fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t bytes, uint64_t page_size,
+                     struct fm_error *err);
 
 /* References to a batch of pieces, the tags, no two in a row being equal. Returns how many missed
    all levels; those are now the first of the batch. */

@@ -51,7 +51,8 @@ bool fm_walker_place(struct fm_walker *walker, uint64_t bytes, uint64_t page_siz
                        (unsigned long long)page_size);
     if (!fm_placement_draw(&walker->placement, bytes, (uint32_t)__builtin_ctzll(page_size), err))
         return false;
-    fm_tlbs_prepare(&walker->tlbs, page_size);
+    if (!fm_tlbs_prepare(&walker->tlbs, bytes, page_size, err))
+        return false;
     fm_front_forget(&walker->front);
     fm_prefetcher_forget(&walker->prefetcher);
     return true;
@@ -127,18 +128,6 @@ static void translate(struct fm_walker *walker, const uint32_t *words, unsigned 
         batch[i] = fm_placement_address(&walker->placement, (uint64_t)words[i] * FM_WORD);
 }
 
-/* Independent loads: each cache takes them all at once and hands its misses on. */
-static void pass(struct fm_walker *walker, struct fm_address *batch, unsigned count)
-{
-    struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    for (unsigned level = 0; level < hierarchy->count && count > 0; level++) {
-        const unsigned misses = fm_cache_pass(&hierarchy->caches[level], batch, count);
-        walker->served[level] += count - misses;
-        count = misses;
-    }
-    walker->served[hierarchy->count] += count;
-}
-
 /* Levels whose stores stream look at how many whole lines the stores before this one have covered
    without a gap. */
 static void follow_stores(struct fm_walker *walker, uint64_t at)
@@ -204,7 +193,7 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
     const unsigned prefetch = walker->prefetcher.kinds;
     const bool layered = !store && !prefetch && fm_hierarchy_is_layered(hierarchy);
     if (layered && !hierarchy->inclusive) {
-        pass(walker, batch, count);
+        fm_hierarchy_pass(hierarchy, batch, count, walker->served);
         return;
     }
     const bool hits_first = !store && !(prefetch & FM_PREFETCH_STRIDE) && !walker->missing &&
@@ -221,7 +210,7 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
             done = hit(walker, &lines, done, count);
         if (layered && alone == 0) {
             const unsigned free = fm_hierarchy_independent(hierarchy, batch + done, count - done);
-            pass(walker, batch + done, free);
+            fm_hierarchy_pass(hierarchy, batch + done, free, walker->served);
             done += free;
             /* To look for independent ones costs more than it saves where they are few. */
             alone = free < WORTHWHILE ? count / 4 : 0;
