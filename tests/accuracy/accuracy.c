@@ -31,6 +31,7 @@ enum property {
     OTHER_ENTRIES,
     OTHER_WAYS,
     OTHER_COST,
+    AGREEMENT,
     PROPERTIES
 };
 
@@ -57,6 +58,7 @@ static const char *const names[PROPERTIES] = {
     [OTHER_ENTRIES] = "mixed dtlb entries",
     [OTHER_WAYS] = "mixed dtlb ways",
     [OTHER_COST] = "mixed dtlb cost",
+    [AGREEMENT] = "caches agree with TLBs",
 };
 
 /* How far a value may be from the truth and still be right. */
@@ -192,6 +194,16 @@ static enum property ways_row(const struct fm_description *machine,
     return tlb->index == FM_INDEX_HASHED ? HASHED_WAYS : OTHER_WAYS;
 }
 
+/* What is told of one level more than there are; NULL: nothing is. */
+static const struct fm_finding *one_too_many(const struct fm_result *result, const char *kind,
+                                             size_t levels, const char *attribute)
+{
+    char name[FM_PROPERTY_TEXT];
+    snprintf(name, sizeof name, "%s%zu.%s", kind, levels + 1, attribute);
+    const struct fm_finding *finding = fm_result_find(result, name);
+    return finding && finding->status == FM_MEASURED ? finding : NULL;
+}
+
 static void judge_tlbs(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
                        const struct fm_description *machine, const struct fm_result *result)
 {
@@ -209,19 +221,49 @@ static void judge_tlbs(struct fm_figures *figures, const struct fm_plan *plan, u
         fm_judge(&figures->of[all_plain(machine) ? TLB_COST : OTHER_COST], plan, index, result,
                  name, cost, tolerance(TLB_COST, plan->noise, cost));
     }
-    for (size_t i = 0; i < result->warning_count; i++)
-        if (strcmp(result->warnings[i].id, "translation") == 0) {
-            figures->remarked++;
-            if (plan->show)
-                fprintf(stderr, "machine %u: %s\n", index, result->warnings[i].text);
-        }
-    snprintf(name, sizeof name, "dtlb%zu.entries", machine->tlb_count + 1);
-    const struct fm_finding *more = fm_result_find(result, name);
-    if (more && more->status == FM_MEASURED) {
+    const struct fm_finding *more = one_too_many(result, "dtlb", machine->tlb_count, "entries");
+    if (more) {
         figures->of[TLB2_ENTRIES].wrong++;
         if (plan->show)
-            fprintf(stderr, "machine %u: %s is %g, there is none\n", index, name,
+            fprintf(stderr, "machine %u: %s is %g, there is none\n", index, more->property,
                     more->value.number);
+    }
+}
+
+static const struct fm_warning *find_warning(const struct fm_result *result, const char *id)
+{
+    for (size_t i = 0; i < result->warning_count; i++)
+        if (strcmp(result->warnings[i].id, id) == 0)
+            return &result->warnings[i];
+    return NULL;
+}
+
+/* Caches and TLBs are found by strings of their own. The two agree where neither is told as a level
+   of the other, and where what translation takes by the one is what it takes by the other. */
+static void judge_agreement(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
+                            const struct fm_description *machine, const struct fm_result *result)
+{
+    struct fm_tally *tally = &figures->of[AGREEMENT];
+    const struct fm_finding *line = fm_result_find(result, "l1d.line");
+    const struct fm_finding *entries = fm_result_find(result, "dtlb1.entries");
+    const struct fm_finding *cache = one_too_many(result, "l", machine->cache_count, "line");
+    const struct fm_finding *tlb = one_too_many(result, "dtlb", machine->tlb_count, "entries");
+    const struct fm_warning *odds = find_warning(result, "translation");
+    const bool both =
+        line && line->status == FM_MEASURED && entries && entries->status == FM_MEASURED;
+    if (!line)
+        return; /* nobody asked for caches */
+    if (cache || tlb || odds) {
+        tally->wrong++;
+        if (plan->show)
+            fprintf(stderr, "machine %u: caches and TLBs are at odds: %s\n", index,
+                    odds    ? odds->text
+                    : cache ? cache->property
+                            : tlb->property);
+    } else if (both) {
+        tally->right++;
+    } else {
+        tally->undetermined++;
     }
 }
 
@@ -315,8 +357,10 @@ static void judge_all(struct fm_figures *figures, const struct fm_plan *plan, un
         judge_structure(figures, plan, index, machine, result);
     if (asked_for(plan, "replacement"))
         judge_replacement(figures, plan, index, machine, result);
-    if (asked_for(plan, "tlb"))
+    if (asked_for(plan, "tlb")) {
         judge_tlbs(figures, plan, index, machine, result);
+        judge_agreement(figures, plan, index, machine, result);
+    }
 }
 
 static void draw(const struct fm_plan *plan, unsigned index, struct fm_description *machine)
@@ -352,7 +396,6 @@ int main(int argc, char **argv)
         .rows = names,
         .row_count = PROPERTIES,
         .intervals = true,
-        .remark = "caches and TLBs at odds",
         .draw = draw,
         .show = print_machine,
         .judge = judge_all,

@@ -116,7 +116,6 @@ static void add(struct fm_figures *sum, const struct fm_figures *more)
 {
     sum->machines += more->machines;
     sum->failed += more->failed;
-    sum->remarked += more->remarked;
     for (size_t row = 0; row < FM_ROWS; row++) {
         sum->of[row].right += more->of[row].right;
         sum->of[row].wrong += more->of[row].wrong;
@@ -165,8 +164,6 @@ static void print(const struct fm_counting *counting, const struct fm_plan *plan
             printf(" %17.1f%%", 100 * t->inside / fmax(1, t->intervals));
         printf("\n");
     }
-    if (counting->remark && figures->remarked)
-        printf("%s on %u machines\n", counting->remark, figures->remarked);
 }
 
 struct passes {

@@ -20,7 +20,6 @@ struct fm_tally {
 struct fm_figures {
     struct fm_tally of[FM_ROWS];
     unsigned machines, failed;
-    unsigned remarked; /* machines of which a remark was made */
 };
 
 struct fm_plan {
@@ -38,7 +37,6 @@ struct fm_counting {
     size_t row_count;
     bool intervals;     /* are told */
     bool noise_alone;   /* there is no quiet pass */
-    const char *remark; /* what remarked machines have; NULL: none are */
     void (*draw)(const struct fm_plan *plan, unsigned index, struct fm_description *machine);
     void (*show)(unsigned index, const struct fm_description *machine);
     void (*judge)(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
