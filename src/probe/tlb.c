@@ -78,16 +78,17 @@ static void warn_of_pieces(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_
                        fm_format_size(tlbs->list.mapped, page));
 }
 
-static void report_cost(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
+static void report_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)
 {
     const struct fm_known *known = &lab->known;
-    const struct fm_known_tlb *tlb = &tlbs->known[index];
+    struct fm_known_tlb *tlb = &tlbs->known[index];
     const double cost = tlb->step.cost, low = tlb->cost_low * (1 - LEAST_WIDTH),
                  high = tlb->cost_high * (1 + LEAST_WIDTH);
     /* Some of the pages hit, more or fewer from place to place; or a level behind may have begun to
        miss before all pages missed this one, which a group that misses by itself would tell. */
     const bool unsteady = tlb->cost_high - tlb->cost_low > UNSTEADY * cost;
-    if (unsteady || (tlb->soft && (!tlb->ways || tlb->spares))) {
+    tlb->cost_open = unsteady || (tlb->soft && (!tlb->ways || tlb->spares));
+    if (tlb->cost_open) {
         const char *reason = unsteady ? "it differs too much from one place to another: not all "
                                         "pages miss where most do"
                                       : "misses set in so slowly that they may be those of two "

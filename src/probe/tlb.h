@@ -12,6 +12,7 @@ struct fm_known_tlb {
         alone;        /* its first rise, where others were joined to it; held 0: none were */
     double read_cost; /* of a miss, as the curve has it */
     double cost_low, cost_high; /* of a miss, over placements */
+    bool cost_open;             /* the cost is not told */
     double rest_ns;             /* what a reference takes besides */
     unsigned entries;           /* 0: not determined */
     unsigned ways;              /* 0: not determined */

@@ -15,7 +15,7 @@
 #define SOME          0.34
 #define FEWEST_POINTS 6
 
-/* What a visit to one of so many pages costs; NAN: that is at some edge. */
+/* What a visit to one of so many pages costs; NAN: that is at some edge, or not known. */
 static double expected(const struct fm_tlbs *tlbs, double pages)
 {
     double cost = 0;
@@ -28,7 +28,7 @@ static double expected(const struct fm_tlbs *tlbs, double pages)
             break;
         if (pages < fmax(held, tlb->step.missed) * NEAR)
             return NAN;
-        cost = tlb->step.cost;
+        cost = tlb->cost_open ? NAN : tlb->step.cost;
     }
     return cost;
 }

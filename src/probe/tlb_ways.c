@@ -97,16 +97,21 @@ static void fill(struct search *search, const struct group *group)
                 (uint32_t)(search->base + i * group->stride + search->offsets[j]);
 }
 
-/* Offsets in a random order, those first that share a set of the level just inside: so few of them
-   crowd that set. All lie in the first half of the stride: were the sets but half as many as the
+/* Pages so far apart share a set of the level just inside; 1: there is no such distance. */
+static size_t apart_inside(const struct search *search)
+{
+    const struct fm_known_tlb *inside =
+        search->inner_count ? &search->inner[search->inner_count - 1] : NULL;
+    return inside && inside->sets > 1 && !inside->hashed ? inside->sets : 1;
+}
+
+/* Offsets in a random order, multiples of a distance first: so few of them crowd a set of the level
+   just inside. All lie in the first half of the stride: were the sets but half as many as the
    stride, offsets that far apart would meet in them, and twice as few ways seem to be crowded. */
-static void choose_offsets(struct search *search, size_t stride, uint64_t seed)
+static void choose_offsets(struct search *search, size_t stride, size_t apart, uint64_t seed)
 {
     struct fm_rng rng;
     fm_rng_seed(&rng, seed);
-    const struct fm_known_tlb *inside =
-        search->inner_count ? &search->inner[search->inner_count - 1] : NULL;
-    const size_t apart = inside && inside->sets > 1 && !inside->hashed ? inside->sets : 1;
     const size_t end = stride > 1 ? stride / 2 : 1;
     size_t count = 0;
     for (size_t at = 0; at < end && count < FM_TLB_PAGES; at += apart)
@@ -185,7 +190,7 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     int shown = 0, failed = 0;
     while (shown < CONFIRMATIONS && failed <= ACCIDENTS) {
         double more, less = 0;
-        choose_offsets(search, one.stride, fm_lab_seed(lab));
+        choose_offsets(search, one.stride, apart_inside(search), fm_lab_seed(lab));
         search->base = fm_lab_seed(lab) % (search->arena - search->need + 1);
         if (!choose_row(search, &one))
             break;
@@ -231,7 +236,7 @@ static bool best_stride(struct fm_lab *lab, struct search *search, unsigned coun
          stride = strides->twos ? 2 * stride : stride + 1) {
         struct group group = {count, stride, 1};
         double part;
-        choose_offsets(search, stride, fm_lab_seed(lab));
+        choose_offsets(search, stride, apart_inside(search), fm_lab_seed(lab));
         if (!choose_row(search, &group))
             continue;
         if (!time_group(lab, search, &group, 2, &part, err))
@@ -318,17 +323,29 @@ static bool least_shown(struct fm_lab *lab, struct search *search, const struct 
     return true;
 }
 
+/* The least that rows of a group show; NAN: the levels inside hold any such rows. */
+static bool least_of_rows(struct fm_lab *lab, struct search *search, struct group *group,
+                          double *least, struct fm_error *err)
+{
+    *least = NAN;
+    return !choose_row(search, group) || least_shown(lab, search, group, least, err);
+}
+
 /* Whether ways and sets hold where no group conflicts cleanly, as when a level inside spares some
    of its pages. Most entries hold neighbours, others being those of the program and of whoever
    walks its tables; and pages twice the sets apart share a set like those as far apart as
-   the sets, so that as many as ways fit: else there are twice the sets and half the ways. */
+   the sets, so that as many as ways fit: else there are twice the sets and half the ways. Offsets
+   that share a set inside may share one of this level too, always the same few: what conflicts by
+   them alone does not with offsets drawn at random. */
 static bool holds(struct fm_lab *lab, struct search *search, const struct fm_known_tlb *tlb,
                   bool *yes, struct fm_error *err)
 {
-    struct group apart = {tlb->ways, 2 * (size_t)tlb->sets, 1};
+    const size_t inside = apart_inside(search);
+    struct group fits = {tlb->ways, 2 * (size_t)tlb->sets, 1};
+    struct group conflicts = {tlb->ways + 1, tlb->sets, 1};
     const unsigned entries = tlb->ways * tlb->sets;
     const struct group neighbours = {entries - entries / 4, 1, 1};
-    const bool room = apart.count * apart.stride <= search->arena;
+    const bool room = fits.count * fits.stride <= search->arena;
     double part;
     search->offsets[0] = 0;
     if (!least_shown(lab, search, &neighbours, &part, err))
@@ -336,14 +353,16 @@ static bool holds(struct fm_lab *lab, struct search *search, const struct fm_kno
     *yes = part < CONFLICT && room;
     if (!*yes || tlb->sets == 1)
         return true;
-    choose_offsets(search, tlb->sets, fm_lab_seed(lab));
-    if (!choose_row(search, &apart)) {
-        *yes = false;
-        return true;
-    }
-    if (!least_shown(lab, search, &apart, &part, err))
+    choose_offsets(search, tlb->sets, inside, fm_lab_seed(lab));
+    if (!least_of_rows(lab, search, &fits, &part, err))
         return false;
     *yes = part < CONFLICT;
+    if (!*yes || inside == 1)
+        return true;
+    choose_offsets(search, tlb->sets, 1, fm_lab_seed(lab));
+    if (!least_of_rows(lab, search, &conflicts, &part, err))
+        return false;
+    *yes = part > CONFLICT;
     return true;
 }
 

@@ -323,6 +323,25 @@ static void says_nothing_wrong_of_other_policies(void **state)
         }
 }
 
+/* A level behind one that draws lots: rows of pages long enough to crowd that may crowd sets of
+   this one by themselves, and are no evidence of ways. */
+static void says_nothing_wrong_behind_lots(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        struct fm_result result;
+        struct fm_description machine = tlb_lab();
+        add_tlb(&machine, 32, 4);
+        add_tlb(&machine, 256, 4);
+        machine.tlbs[0].replacement = FM_REPLACE_RANDOM;
+        survey(&machine, SOME_PAGES, seed, &result);
+        const struct fm_finding *entries = fm_result_find(&result, "dtlb2.entries");
+        if (entries && entries->status == FM_MEASURED && entries->value.number != 256)
+            fail_msg("seed %u: %g entries", seed, entries->value.number);
+        fm_result_free(&result);
+    }
+}
+
 static void notices_pages_that_grow(void **state)
 {
     (void)state;
@@ -462,6 +481,7 @@ int main(void)
         cmocka_unit_test(finds_most_hashed_tlbs_in_noise),
         cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
         cmocka_unit_test(says_nothing_wrong_of_other_policies),
+        cmocka_unit_test(says_nothing_wrong_behind_lots),
         cmocka_unit_test(notices_pages_that_grow),
         cmocka_unit_test(finds_the_cost_of_a_cold_walk),
         cmocka_unit_test(asks_for_every_page_size),
