@@ -367,7 +367,8 @@ static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err
         return true;
     fm_result_warn(lab->result, "page-resized", "have the system keep to pages of one size",
                    "pages grew while they were used, from %s to %s: the same references took less "
-                   "time after many of them, on each arena anew",
+                   "time after many of them, on each arena anew; TLBs are told for the pages as "
+                   "they became, caches were measured on the pages as they were",
                    fm_format_size(base, from),
                    pages.grown ? fm_format_size(pages.grown, to) : "more than could be measured");
     return true;

@@ -358,6 +358,11 @@ static void notices_pages_that_grow(void **state)
     lab_expect(&result, "dtlb1.page_size", 65536, 0);
     lab_expect(&result, "dtlb1.reach", 64 * 65536, 0);
     assert_true(lab_has_warning(&result, "page-resized"));
+    /* … and says that caches were measured on what they were. */
+    for (size_t i = 0; i < result.warning_count; i++)
+        if (strcmp(result.warnings[i].id, "page-resized") == 0)
+            assert_non_null(
+                strstr(result.warnings[i].text, "caches were measured on the pages as they were"));
     fm_result_free(&result);
 
     machine.growth.misses = 0;
@@ -407,6 +412,32 @@ static void asks_for_every_page_size(void **state)
     lab_expect(&result, "dtlb1@2MiB.entries", 32, 0);
     lab_expect(&result, "dtlb1@2MiB.page_size", 2 << 20, 0);
     assert_non_null(fm_result_find_curve(&result, "tlb@2MiB"));
+    fm_result_free(&result);
+}
+
+/* A size that the system knows and does not give is no error: the finding has the system's reason.
+ */
+static void a_refused_page_size_is_unsupported(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_error err = {0};
+    struct fm_description description = tlb_lab();
+    add_tlb(&description, 64, 4);
+    struct fm_survey_options options = lab_options();
+    options.only = "tlb";
+    options.max_footprint = 0;
+    struct fm_machine *machine = fm_simulated_open(&description, 1, &err);
+    assert_non_null(machine);
+    machine->info.page_sizes[machine->info.page_size_count++] = 2u << 20;
+    fm_result_init(&result);
+    assert_true(fm_survey(machine, NULL, &options, &result, &err));
+    machine->ops->close(machine);
+    assert_true(result.complete);
+    lab_expect(&result, "dtlb1.entries", 64, 0);
+    const struct fm_finding *entries = lab_finding(&result, "dtlb1@2MiB.entries");
+    assert_int_equal(entries->status, FM_UNSUPPORTED);
+    assert_non_null(strstr(entries->note, "page"));
     fm_result_free(&result);
 }
 
@@ -485,6 +516,7 @@ int main(void)
         cmocka_unit_test(notices_pages_that_grow),
         cmocka_unit_test(finds_the_cost_of_a_cold_walk),
         cmocka_unit_test(asks_for_every_page_size),
+        cmocka_unit_test(a_refused_page_size_is_unsupported),
         cmocka_unit_test(is_never_wrong_on_random_machines),
         cmocka_unit_test(finds_none_on_random_machines_without),
     };
