@@ -33,6 +33,8 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 /* What the levels around it may make of a plateau: without its height there is no telling misses
    from hits. */
 #define HIDDEN 0.2
+/* Beyond an edge that counters have shown, and so near that the next level is far. */
+#define BEYOND 1.08
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -319,10 +321,13 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
     const double bytes = floor(at / grain) * grain;
     fm_measured(finding, bytes, floor(low / grain) * grain, ceil(high / grain) * grain,
                 wide ? certainty / 2 : certainty, method, "curve:cache-only");
-    /* A range is nothing for other probes to build on. */
+    /* A range is nothing for other probes to build on, but for what counters know within it. */
+    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
     if (!wide)
         level->capacity = bytes;
-    else
+    else if (found && found->effective >= low && found->effective <= high)
+        level->capacity = found->effective;
+    if (wide)
         snprintf(finding->note, sizeof finding->note,
                  "the range alone is sure: where it begins to miss moves, with the pages or with "
                  "who else uses it");
@@ -394,6 +399,46 @@ static void leave_to_counters(struct fm_lab *lab, size_t index)
         fm_undetermined(finding, "left to the counters");
 }
 
+/* Where counters have shown a sharp edge the clock need not search: it looks on either side of it.
+   If it sees anything else, *agrees is false. */
+static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
+    const struct edge edge = {
+        .level = index, .hit_ns = level->height_ns, .miss_ns = level[1].height_ns};
+    double before, after;
+    *agrees = false;
+    if (!found || !found->sharp || !found->ways || level->blurred ||
+        BEYOND * found->bytes > (double)fm_lab_limit(lab))
+        return true;
+    if (!fm_lab_place(lab, (size_t)(BEYOND * found->bytes), err) ||
+        !measure_ratio(lab, &edge, BEYOND * found->bytes, &after, err) ||
+        !measure_ratio(lab, &edge, found->bytes, &before, err))
+        return false;
+    *agrees = before < FM_CAPACITY_MISSES && after > FM_CAPACITY_MISSES;
+    if (*agrees)
+        report_capacity(lab, index,
+                        (const double[]){found->bytes, found->bytes, BEYOND * found->bytes},
+                        "swept");
+    return true;
+}
+
+static bool find_capacity(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    struct edge edge;
+    bool agrees;
+    if (is_soft(lab, index))
+        return report_fitted(lab, index, err);
+    if (is_for_counters(lab, index)) {
+        leave_to_counters(lab, index);
+        return true;
+    }
+    if (!confirm(lab, index, &agrees, err))
+        return false;
+    return agrees || (measure_level(lab, index, &edge, err) && report(lab, &edge, err));
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     if (lab->known.count < 2) {
@@ -402,18 +447,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
             fm_undetermined(finding, "latency does not rise up to the largest footprint measured");
         return true;
     }
-    for (size_t i = lab->known.levels[0].capacity > 0 ? 1 : 0; i + 1 < lab->known.count; i++) {
-        struct edge edge;
-        if (!is_soft(lab, i) && is_for_counters(lab, i)) {
-            leave_to_counters(lab, i);
-            continue;
-        }
-        const bool good = is_soft(lab, i)
-                              ? report_fitted(lab, i, err)
-                              : measure_level(lab, i, &edge, err) && report(lab, &edge, err);
-        if (!good)
+    for (size_t i = lab->known.levels[0].capacity > 0 ? 1 : 0; i + 1 < lab->known.count; i++)
+        if (!find_capacity(lab, i, err))
             return false;
-    }
     return true;
 }
 

@@ -65,22 +65,23 @@ static bool count_laps(struct fm_lab *lab, struct fm_string *string,
     return true;
 }
 
-static unsigned long_laps(size_t count)
+static unsigned long_laps(size_t count, unsigned least)
 {
     const size_t laps = REFERENCES / count;
-    return laps < LONG ? LONG : laps > MOST_LAPS ? MOST_LAPS : (unsigned)laps;
+    return laps < least ? least : laps > MOST_LAPS ? MOST_LAPS : (unsigned)laps;
 }
 
 static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
                     double *misses, struct fm_error *err)
 {
     const double lap = (double)string->orders[0].count;
-    const unsigned laps = long_laps(string->orders[0].count);
+    const bool exact = lab->exact & 1u << care->bit;
+    const unsigned laps = long_laps(string->orders[0].count, exact ? SHORT : LONG);
     double many, few;
     if (!count_laps(lab, string, care, laps, &many, err))
         return false;
     *misses = many / laps;
-    if (*misses <= care->none || *misses >= MOST_MISS * lap)
+    if (exact || *misses <= care->none || *misses >= MOST_MISS * lap)
         return true;
     if (!count_laps(lab, string, care, SHORT, &few, err))
         return false;
@@ -92,9 +93,10 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
                   double *misses, struct fm_error *err)
 {
     const double lap = (double)string->orders[0].count;
+    const int tries = lab->exact & 1u << care->bit ? 1 : TRIES;
     bool good = true;
     *misses = INFINITY;
-    for (int i = 0; i < TRIES && good; i++) {
+    for (int i = 0; i < tries && good; i++) {
         double each = INFINITY;
         good = try_lap(lab, string, care, &each, err);
         /* What comes out the same twice is nobody else's doing. */

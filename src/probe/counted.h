@@ -26,8 +26,8 @@ struct fm_count_care {
 
 /* Misses of an event in one lap of the string, once it has settled. A meter adds misses of its own
    to each run, by touching memory when it starts and stops; they are as many in a long run as in a
-   short one, and are taken out by running both, unless they make no difference. Frees the string.
- */
+   short one, and are taken out by running both, unless they make no difference, or the meter has
+   been seen to add none. Frees the string. */
 bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
                   double *misses, struct fm_error *err);
 

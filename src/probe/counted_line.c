@@ -26,12 +26,29 @@ static const double spans[] = {1.5, 2.5};
 #define PLACEMENTS 6
 #define STRIPES    16
 #define PAIRS      2
+#define MANY_PAGES 64
 
-/* Three quarters of both halves, so that what a prefetcher brings along finds room beside. */
-static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *plan, double bytes,
-                             size_t stripe, double *part, struct fm_error *err)
+/* Of a structure of many pages these bytes of each are enough, where one unit of many misses as all
+   do: two pairs of stripes. */
+static void shorten(const struct fm_lab *lab, const struct fm_counted *found, size_t stripe,
+                    struct fm_string *string)
 {
-    const size_t half = (size_t)(bytes / (double)stripe), part_of_half = half - half / 4;
+    const size_t page = lab->machine->info.page_size;
+    if (found->thin && found->bytes >= MANY_PAGES * (double)page && PAIRS * 2 * stripe < page)
+        fm_string_keep_first(string, PAIRS * 2 * stripe, page);
+}
+
+/* Eighths of both halves that are touched: not all, so that what a prefetcher brings along finds
+   room beside; and fewer where that is not room enough to be rid of it soon. */
+#define MOST_EIGHTHS  6
+#define FEWER_EIGHTHS 5
+
+static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                             const struct fm_counted *found, size_t stripe, size_t eighths,
+                             double *part, struct fm_error *err)
+{
+    const size_t half = (size_t)(found->bytes / (double)stripe);
+    const size_t part_of_half = half - half * (8 - eighths) / 8;
     uint32_t *list = malloc((half + 1) * sizeof *list);
     if (!list)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for %zu stripes", half);
@@ -48,11 +65,16 @@ static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *p
         .bit = plan->bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
     struct fm_string string;
     double misses;
-    const bool good =
-        fm_page_string(&string, &stripes, err) && fm_count_lap(lab, &string, &care, &misses, err);
+    const bool built = fm_page_string(&string, &stripes, err);
     free(list);
+    if (!built)
+        return false;
+    shorten(lab, found, stripe, &string);
+    count = string.orders[0].count;
+    if (!fm_count_lap(lab, &string, &care, &misses, err))
+        return false;
     *part = misses / (double)count;
-    return good;
+    return true;
 }
 
 /* The narrowest stripe from one on that fits; all wider ones must, and no narrower. */
@@ -66,7 +88,9 @@ static bool line_from(struct fm_lab *lab, const struct fm_counted_plan *plan, si
         double part;
         if (fmod(bytes, (double)stripe) != 0)
             break;
-        if (!misses_of_halves(lab, plan, bytes, stripe, &part, err))
+        if (!misses_of_halves(lab, plan, found, stripe, MOST_EIGHTHS, &part, err) ||
+            (part >= FEW && part < MANY &&
+             !misses_of_halves(lab, plan, found, stripe, FEWER_EIGHTHS, &part, err)))
             return false;
         if (part < FEW) {
             found->line = fitted ? found->line : stripe;
@@ -91,16 +115,6 @@ static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
         return false;
     return from == plan->unit || (found->line && found->line != from) ||
            line_from(lab, plan, plan->unit, found, err);
-}
-
-/* Of a large structure these bytes of each page are enough, where one unit of many misses as all
-   do: two pairs of stripes. */
-static void shorten(const struct fm_lab *lab, const struct fm_counted *found, size_t stripe,
-                    struct fm_string *string)
-{
-    const size_t page = lab->machine->info.page_size;
-    if (found->thin && PAIRS * 2 * stripe < page)
-        fm_string_keep_first(string, PAIRS * 2 * stripe, page);
 }
 
 static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *plan,

@@ -8,6 +8,8 @@
 #include "core/units.h"
 #include "probe/counted.h"
 #include "probe/probe.h"
+#include "probe/served.h"
+#include "probe/split.h"
 
 #define METHOD "misses"
 /* Counts are exact, but what was asked of them is not everything. */
@@ -106,13 +108,27 @@ static void report_tlb(struct fm_lab *lab, unsigned bit, const struct fm_counted
         give_reason(lab, bit, "entries", "", "what an entry maps was not found");
 }
 
+/* The line as it is for a flush, of what stripes have shown. */
+static bool split_line(struct fm_lab *lab, unsigned bit, struct fm_counted *found,
+                       struct fm_error *err)
+{
+    size_t inner = 0;
+    if (bit >= FM_CACHE_LEVELS || !fm_levels_are_counted(lab))
+        return true;
+    for (unsigned i = 0; i < bit; i++)
+        inner = lab->counted[i].line ? lab->counted[i].line : inner;
+    return fm_split_line(lab, bit, inner, true, &found->line, err);
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
-    (void)err;
     for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
-        const struct fm_counted *found = fm_lab_counted(lab, bit);
-        if (found)
-            (fm_event_is_tlb(bit) ? report_tlb : report_cache)(lab, bit, found);
+        if (!fm_lab_counted(lab, bit))
+            continue;
+        struct fm_counted found = *fm_lab_counted(lab, bit);
+        if (!split_line(lab, bit, &found, err))
+            return false;
+        (fm_event_is_tlb(bit) ? report_tlb : report_cache)(lab, bit, &found);
     }
     return true;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "probe/probe.h"
+#include "probe/served.h"
 #include "probe/trial.h"
 
 /* Lines kept in use where nothing inside has to be overrun. */
@@ -75,7 +76,7 @@ static bool time_hot(struct fm_lab *lab, const struct pair *pair, size_t first, 
     }
     fm_string_add_phase(&string, (struct fm_phase){.order = 1, .references = count});
     fm_string_time(&string, pair->hot.count * pair->lines);
-    if (!fm_lab_once(lab, &string, ns, err))
+    if (!fm_served_once(lab, &string, ns, err))
         return false;
     if (*ns > pair->most_ns)
         *ns = NAN;
@@ -248,7 +249,7 @@ static const char *verdict(const struct seen *seen, const char **why)
 }
 
 /* The middle of all passes speaks, unless one of them by itself says something else. */
-static void report(struct fm_finding *finding, const struct seen seen[PASSES])
+static void report(struct fm_finding *finding, const struct seen seen[PASSES], const char *meter)
 {
     const struct seen all = {
         .cold = middle(seen[0].cold, seen[1].cold, seen[2].cold),
@@ -268,7 +269,7 @@ static void report(struct fm_finding *finding, const struct seen seen[PASSES])
         }
     }
     if (says)
-        fm_decided(finding, fm_text(says), 0.95, "hot-lines");
+        fm_decided(finding, fm_text(says), 0.95, meter, "hot-lines");
     else
         fm_undetermined(finding, why);
 }
@@ -279,15 +280,19 @@ static bool ask(struct fm_lab *lab, size_t outer, struct fm_error *err)
     struct pair pair;
     const char *why;
     bool good = plan(lab, outer, &pair, &why);
-    for (size_t i = 0; good && i < PASSES; i++) {
+    /* What is counted comes out the same each time. */
+    const size_t passes = fm_levels_are_counted(lab) ? 1 : PASSES;
+    for (size_t i = 0; good && i < passes; i++) {
         if (!fm_lab_go_on(lab, 0.3 * (double)i, err) || !pass(lab, &pair, &seen[i], err))
             return false;
     }
+    for (size_t i = passes; good && i < PASSES; i++)
+        seen[i] = seen[0];
     struct fm_finding *finding = fm_lab_finding(lab, outer, "inclusion", "");
     if (!finding)
         return true;
     if (good)
-        report(finding, seen);
+        report(finding, seen, fm_served_meter(lab));
     else
         fm_undetermined(finding, why);
     return true;

@@ -230,10 +230,14 @@ void fm_measured(struct fm_finding *finding, double value, double low, double hi
 }
 
 void fm_decided(struct fm_finding *finding, struct fm_value value, double confidence,
-                const char *method)
+                const char *meter, const char *method)
 {
-    fm_measured(finding, 0, 0, 0, confidence, method, NULL);
+    finding->status = FM_MEASURED;
     finding->value = finding->low = finding->high = value;
+    finding->confidence = confidence;
+    finding->note[0] = '\0';
+    snprintf(finding->method, sizeof finding->method, "%s", method);
+    fm_list_add(finding->witnesses[0], sizeof finding->witnesses[0], FM_LIST, meter);
 }
 
 void fm_undetermined(struct fm_finding *finding, const char *reason)

@@ -72,6 +72,7 @@ struct fm_lab {
     struct fm_walk walk;
     unsigned believed;  /* events whose counts have shown that they can be, as bits */
     unsigned by_stores; /* those among them that are right of stores alone */
+    unsigned exact;     /* those that a meter adds nothing to */
     struct fm_counted counted[FM_EVENTS]; /* what they show */
     double fastest_ns;                    /* the least time a reference took so far */
     double deadline_s;                    /* machine time; 0: none */
@@ -150,7 +151,7 @@ struct fm_testimony {
 void fm_testify(struct fm_finding *finding, const struct fm_testimony *testimony);
 /* Fills a measured value that is no number. */
 void fm_decided(struct fm_finding *finding, struct fm_value value, double confidence,
-                const char *method);
+                const char *meter, const char *method);
 void fm_undetermined(struct fm_finding *finding, const char *reason);
 
 #endif

@@ -10,6 +10,7 @@
 #include "probe/line.h"
 #include "probe/placements.h"
 #include "probe/probe.h"
+#include "probe/split.h"
 
 /* The smallest footprint; the first level is larger on every machine. */
 #define SMALLEST 512
@@ -339,6 +340,17 @@ static void publish_curve(struct fm_lab *lab)
     }
 }
 
+/* Lines that are two or more of them for a flush. */
+static bool split_lines(struct fm_lab *lab, struct fm_error *err)
+{
+    for (size_t i = 1; i + 1 < lab->known.count; i++) {
+        struct fm_known_level *level = &lab->known.levels[i];
+        if (!fm_split_line(lab, i, level[-1].line, false, &level->line, err))
+            return false;
+    }
+    return true;
+}
+
 static void report_line(struct fm_lab *lab, size_t index)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
@@ -375,6 +387,16 @@ static bool read_to_memory(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
+/* Whether the points beyond a footprint were measured in units of that many bytes. */
+static bool beyond_is_in(const struct fm_lab *lab, double bytes, size_t unit)
+{
+    const struct fm_walk *walk = &lab->walk;
+    for (size_t i = 0; i < walk->count; i++)
+        if ((double)walk->points[i].bytes > bytes && walk->points[i].unit < unit)
+            return false;
+    return true;
+}
+
 /* Finds the line of a level and walks on beyond it, with units of that line where it is longer. */
 static bool resolve(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
@@ -384,6 +406,11 @@ static bool resolve(struct fm_lab *lab, size_t index, struct fm_error *err)
         return false;
     if (level->line <= unit)
         return true;
+    /* Counters may have shown the line before, and the walk gone in units of it. */
+    if (beyond_is_in(lab, fmax(level->rise_from, level->flat_from), level->line)) {
+        lab->walk.unit = level->line;
+        return true;
+    }
     return walk_outward(lab, level->line, fmax(level->rise_from / 2, level->flat_from), err);
 }
 
@@ -415,6 +442,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!doubt_last(lab, err) || !recheck_lines(lab, err))
         return false;
     fm_fit_walk(lab);
+    if (!split_lines(lab, err))
+        return false;
     publish_curve(lab);
     for (size_t i = 0; i + 1 < known->count; i++)
         report_line(lab, i);

@@ -22,6 +22,7 @@
 #define PLACEMENTS      3
 #define MOST_PLACEMENTS 8
 #define LARGE_FOOTPRINT (1u << 21)
+#define MANY_PAGES      64
 
 /* Half of a footprint's lines, whichever they are, load some sets more than others: they fit where
    this part of the whole would. */
@@ -65,22 +66,28 @@ static size_t telling_point(const struct fm_lab *lab, const struct fm_known_leve
     return best;
 }
 
-static bool time_stripes(struct fm_lab *lab, struct fm_stripe_plan plan, double *ns,
-                         struct fm_error *err)
-{
-    plan.page = lab->machine->info.page_size;
-    plan.seed = fm_lab_seed(lab);
-    const struct fm_care care = {.repeats = 3, .grow = true};
-    struct fm_string string;
-    return fm_stripe_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
-}
-
 /* What is asked at one footprint. */
 struct question {
     size_t bytes, grain; /* no line of the level is shorter than the grain */
     double step;         /* what a miss adds, by the walk */
     unsigned placements; /* that are asked */
+    bool thin;           /* counters have shown that one unit of many misses as all do */
 };
+
+static bool time_stripes(struct fm_lab *lab, const struct question *question,
+                         struct fm_stripe_plan plan, double *ns, struct fm_error *err)
+{
+    plan.page = lab->machine->info.page_size;
+    plan.seed = fm_lab_seed(lab);
+    const struct fm_care care = {.repeats = 3, .grow = true};
+    struct fm_string string;
+    if (!fm_stripe_string(&string, &plan, err))
+        return false;
+    /* Of each page two pairs of the widest stripes: it is visited once in a sweep all the same. */
+    if (question->thin && plan.bytes >= MANY_PAGES * plan.page && plan.page > 4 * FM_LONGEST_LINE)
+        fm_string_keep_first(&string, 4 * FM_LONGEST_LINE, plan.page);
+    return fm_lab_time(lab, &string, &care, ns, err);
+}
 
 /* Which part of the misses of all lines one variant of a stripe keeps; one placement proves a miss,
    a hit may be luck. NAN: no placement made many misses. The stripe comes first: a cache that
@@ -97,9 +104,10 @@ static bool measure_variant(struct fm_lab *lab, const struct question *question,
     *kept = NAN;
     for (unsigned i = 0, used = 0; i < MOST_PLACEMENTS && used < question->placements; i++) {
         double some, all, half;
-        if (!fm_lab_place(lab, bytes, err) || !time_stripes(lab, some_lines, &some, err) ||
-            !time_stripes(lab, all_lines, &all, err) ||
-            !time_stripes(lab, half_of_them, &half, err))
+        if (!fm_lab_place(lab, bytes, err) ||
+            !time_stripes(lab, question, some_lines, &some, err) ||
+            !time_stripes(lab, question, all_lines, &all, err) ||
+            !time_stripes(lab, question, half_of_them, &half, err))
             return false;
         if (all - half < MANY * question->step)
             continue;
@@ -186,7 +194,8 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
         const struct question question = {.bytes = (size_t)bytes,
                                           .grain = grain,
                                           .step = step,
-                                          .placements = counted && counted->line ? 1 : PLACEMENTS};
+                                          .placements = counted && counted->line ? 1 : PLACEMENTS,
+                                          .thin = counted && counted->thin};
         if (!curve)
             return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
         if (!ask(lab, &question, level, curve, err))

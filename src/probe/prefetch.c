@@ -39,7 +39,8 @@ static void report(struct fm_lab *lab, const char *property, struct fm_served wi
     else if (without.level == 0)
         fm_undetermined(finding, "the line is in the first level anyway");
     else
-        fm_decided(finding, fm_bool(with.level < without.level), 0.95, "prime-then-measure");
+        fm_decided(finding, fm_bool(with.level < without.level), 0.95, "clock",
+                   "prime-then-measure");
 }
 
 static bool ask_next_line(struct fm_lab *lab, const struct sight *sight, struct fm_error *err)
@@ -73,7 +74,7 @@ static void report_adjacent(struct fm_lab *lab)
     if (!finding)
         return;
     if (adjacent || known)
-        fm_decided(finding, fm_bool(adjacent), 0.95, "neighbours");
+        fm_decided(finding, fm_bool(adjacent), 0.95, "clock", "neighbours");
     else
         fm_undetermined(
             finding, "a line longer than that of the level inside may be two that come together");

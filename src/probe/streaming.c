@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "probe/probe.h"
+#include "probe/served.h"
 #include "probe/trial.h"
 
 #define MOST_RUNS 16
@@ -58,9 +59,10 @@ static bool ask(struct fm_lab *lab, size_t run, double *missing, struct fm_error
                              .data = &runs,
                              .alternatives = WAYS,
                              .group = {.unit = first->line, .span = first->line},
-                             .beside = lines * first->line};
+                             .beside = lines * first->line,
+                             .served = true};
     fm_trial_plan(lab, &trial);
-    trial.rounds = ROUNDS;
+    trial.rounds = fm_levels_are_counted(lab) ? trial.rounds : ROUNDS;
     trial.group.count = 1;
     runs.range.from = fm_trial_beside(&trial);
     if (!fm_lab_go_on(lab, 0.5, err) || !fm_trial_run(lab, &trial, taken, err))
@@ -137,8 +139,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     else if (!clear)
         fm_undetermined(finding, "some lines that were written were there and some were not");
     else if (shortest)
-        fm_measured(finding, (double)shortest - 1, (double)shortest - 1, (double)shortest - 1, 0.9,
-                    "runs", NULL);
+        fm_decided(finding, fm_number((double)shortest - 1), 0.9, fm_served_meter(lab), "runs");
     else {
         finding->status = FM_ABSENT;
         snprintf(finding->note, sizeof finding->note,

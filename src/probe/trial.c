@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "probe/served.h"
+
 #define MOST_ROUNDS 64
 #define PLACEMENTS  4
 #define LEAST_PAGES 2
@@ -42,6 +44,9 @@ void fm_trial_plan(const struct fm_lab *lab, struct fm_trial *trial)
     const double coarse = fmin(4, fmax(1, step / each));
     const double rounds = fmax(LEAST_ROUNDS, REFERENCES / (double)pages) * coarse;
     trial->rounds = (unsigned)fmin(MOST_ROUNDS, rounds) / PLACEMENTS * PLACEMENTS;
+    /* What is counted comes out the same in each. */
+    if (trial->served && fm_levels_are_counted(lab))
+        trial->rounds = PLACEMENTS;
     trial->group.count = pages;
     if (trial->group.page == 0)
         trial->group.page = lab->machine->info.page_size;
@@ -89,7 +94,7 @@ static bool time_one(struct fm_lab *lab, const struct fm_trial *trial, unsigned 
         fm_string_free(&string);
         return false;
     }
-    return fm_lab_once(lab, &string, ns, err);
+    return (trial->served ? fm_served_once : fm_lab_once)(lab, &string, ns, err);
 }
 
 bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_taken *taken,

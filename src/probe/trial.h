@@ -23,6 +23,8 @@ struct fm_trial {
     struct fm_group group; /* page, count, unit and span; the rest is filled in */
     size_t lines;          /* lines of a page that are touched; 0: one */
     size_t beside;         /* bytes of the arena after the group, for the prober's own use */
+    bool served;           /* of the references only matters which level served them: where that can
+                              be counted no time is taken (probe/served.h) */
 };
 
 /* What an alternative took. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "probe/probe.h"
+#include "probe/served.h"
 #include "probe/trial.h"
 
 /* Parts of a step between two levels: so little is none of it, so much all of it. */
@@ -68,7 +69,8 @@ static bool time_fills(struct fm_lab *lab, size_t sweep_bytes, struct fm_taken t
                              .data = &sweep,
                              .alternatives = FILLS,
                              .group = {.unit = line, .span = line},
-                             .beside = sweep.lines * line};
+                             .beside = sweep.lines * line,
+                             .served = true};
     fm_trial_plan(lab, &trial);
     sweep.from = fm_trial_beside(&trial);
     return fm_trial_run(lab, &trial, taken, err);
@@ -78,7 +80,7 @@ static void decide_allocate(struct fm_lab *lab, size_t level, bool allocates)
 {
     struct fm_finding *finding = fm_lab_finding(lab, level, "write_allocate", "");
     if (finding)
-        fm_decided(finding, fm_bool(allocates), 0.95, "prime-then-measure");
+        fm_decided(finding, fm_bool(allocates), 0.95, fm_served_meter(lab), "prime-then-measure");
 }
 
 static void doubt_allocate(struct fm_lab *lab, size_t level, const char *reason)
@@ -181,13 +183,13 @@ static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICI
     if (!finding)
         return;
     if (more > SEEN * taken[CLEAN].ns && more > SURE * error)
-        fm_decided(finding, fm_text("back"), 0.95, "dirty-victims");
+        fm_decided(finding, fm_text("back"), 0.95, "clock", "dirty-victims");
     else if (more > NOTHING * taken[CLEAN].ns && more > SURE * error)
         fm_undetermined(finding, "lines that were written leave the level hardly slower");
     else if (apart < SEEN * taken[INSIDE].ns || slow)
-        fm_decided(finding, fm_text("through"), 0.95, "stores");
+        fm_decided(finding, fm_text("through"), 0.95, "clock", "stores");
     else if (is_exclusive(lab, "l2.inclusion"))
-        fm_decided(finding, fm_text("back"), 0.9, "stores");
+        fm_decided(finding, fm_text("back"), 0.9, "clock", "stores");
     else {
         finding->candidate_count = 2;
         finding->candidates[0] = fm_text("back");

@@ -71,11 +71,35 @@ static void test_prefetchers(void **state)
     }
 }
 
+/* Two lines that the level inside always asks for together look like one of twice their length,
+   until one of them is flushed. By the clock, and by counters. */
+static void test_pairs_are_no_lines(void **state)
+{
+    (void)state;
+    for (int counters = 0; counters < 2; counters++)
+        for (int pairs = 0; pairs < 2; pairs++) {
+            struct fm_description machine =
+                lab_small(lab_cache(1, 4096, 64, 4), lab_cache(2, 32 << 10, 64, 8));
+            machine.caches[machine.cache_count++] = lab_cache(3, 512 << 10, pairs ? 64 : 128, 8);
+            machine.caches[2].latency = 40;
+            machine.caches[1].sector = machine.caches[2].sector = pairs ? 128 : 0;
+            struct fm_survey_options options = lab_options();
+            struct fm_result result;
+            options.only = counters ? "levels,counters" : "levels";
+            lab_survey_by(&machine, counters, &options, &result);
+            lab_expect(&result, "l3.line", pairs ? 64 : 128, 0);
+            assert_string_equal(lab_finding(&result, "l3.line")->witnesses[1],
+                                counters ? "sim" : "");
+            fm_result_free(&result);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sectors),
         cmocka_unit_test(test_prefetchers),
+        cmocka_unit_test(test_pairs_are_no_lines),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,17 +27,25 @@ static inline struct fm_description lab_small(struct fm_cache_description l1,
     return machine;
 }
 
-static inline void lab_survey(const struct fm_description *description,
-                              const struct fm_survey_options *options, struct fm_result *result)
+/* With the machine's exact counters beside the clock, or without. */
+static inline void lab_survey_by(const struct fm_description *description, bool counters,
+                                 const struct fm_survey_options *options, struct fm_result *result)
 {
     struct fm_error err = {0};
     struct fm_machine *machine = fm_simulated_open(description, 1, &err);
     if (!machine)
         fail_msg("%s", err.text);
+    fm_simulated_count(machine, counters);
     fm_result_init(result);
     if (!fm_survey(machine, NULL, options, result, &err))
         fail_msg("%s", err.text);
     machine->ops->close(machine);
+}
+
+static inline void lab_survey(const struct fm_description *description,
+                              const struct fm_survey_options *options, struct fm_result *result)
+{
+    lab_survey_by(description, false, options, result);
 }
 
 static inline const struct fm_finding *lab_finding(const struct fm_result *result,

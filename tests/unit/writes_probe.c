@@ -32,9 +32,9 @@ static void expect(const struct fm_result *result, const char *property, struct 
         fail_msg("%s is %d '%s'", property, finding->value.truth, finding->value.text);
 }
 
-static void test_stores_and_inclusion(void **state)
+/* By the clock, or by counts, which need no noise to be kept out. */
+static void survey_stores(bool counters)
 {
-    (void)state;
     static const struct kind kinds[] = {
         {true, false, 3, FM_INCLUSION_NONE},
         {false, true, 0, FM_INCLUSION_INCLUSIVE},
@@ -45,8 +45,10 @@ static void test_stores_and_inclusion(void **state)
         const struct fm_description machine = machine_of(&kinds[i]);
         struct fm_survey_options options = lab_options();
         struct fm_result result;
-        options.only = "streaming";
-        lab_survey(&machine, &options, &result);
+        options.only = counters ? "misses,streaming" : "streaming";
+        lab_survey_by(&machine, counters, &options, &result);
+        assert_string_equal(lab_finding(&result, "l2.inclusion")->witnesses[0],
+                            counters ? "sim" : "clock");
         expect(&result, "l1d.write_allocate", fm_bool(kinds[i].allocate));
         expect(&result, "l1d.write_policy", fm_text(kinds[i].through ? "through" : "back"));
         const struct fm_finding *streaming = lab_finding(&result, "l1d.streaming_stores");
@@ -57,6 +59,18 @@ static void test_stores_and_inclusion(void **state)
         expect(&result, "l2.inclusion", fm_text(inclusions[kinds[i].inclusion]));
         fm_result_free(&result);
     }
+}
+
+static void test_stores_and_inclusion(void **state)
+{
+    (void)state;
+    survey_stores(false);
+}
+
+static void test_stores_and_inclusion_by_counts(void **state)
+{
+    (void)state;
+    survey_stores(true);
 }
 
 /* FIFO does not look at what is in use: nothing can be kept hot in it. */
@@ -78,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stores_and_inclusion),
+        cmocka_unit_test(test_stores_and_inclusion_by_counts),
         cmocka_unit_test(test_a_level_that_keeps_nothing_in_use),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
