@@ -56,9 +56,17 @@ struct fm_cache_description {
     double store_latency;      /* cycles of a write that ends here; 0: as many as the latency */
     uint32_t sector;           /* bytes that one miss brings; 0: the line */
     bool fp_bypass;            /* loads of real numbers go past it, and leave it as it is */
+    uint32_t banks;            /* 0: any two loads go at once */
+    uint32_t bank_width;       /* bytes; 0: banks share a line evenly */
     uint32_t streaming_stores; /* whole lines stored in a row after which stores no longer
                                   allocate; 0: they always do */
 };
+
+/* Bytes next to each other that are in one bank, of a cache that has banks. */
+static inline uint32_t fm_bank_width(const struct fm_cache_description *cache)
+{
+    return cache->bank_width || !cache->banks ? cache->bank_width : cache->line / cache->banks;
+}
 
 struct fm_tlb_description {
     char name[FM_NAME_TEXT];

@@ -17,8 +17,10 @@
 #define FM_STRING_ORDERS 4
 #define FM_STRING_LABEL  160
 
-/* LOAD_REAL: into a register for real numbers, which on some processors takes another way. */
-enum fm_op { FM_OP_LOAD, FM_OP_STORE, FM_OP_FLUSH, FM_OP_JUMP, FM_OP_LOAD_REAL };
+/* LOAD_REAL: into a register for real numbers, which on some processors takes another way.
+   LOAD_PAIR: the words of an order two by two, both loads of a pair at once; the next pair waits
+   for both. */
+enum fm_op { FM_OP_LOAD, FM_OP_STORE, FM_OP_FLUSH, FM_OP_JUMP, FM_OP_LOAD_REAL, FM_OP_LOAD_PAIR };
 
 /* A code slot: so many operations of FM_FILLER bytes each that do nothing, then a jump, which has
    FM_WORD bytes of room. The first slot of an order counts the laps: it has no filler and takes
@@ -37,8 +39,9 @@ struct fm_order {
 /* A phase walks an order, or the first `window` words of it, `references` references long; it
    wraps around as often as that takes. A chained phase follows pointers, so that each load waits
    for the one before; only a phase over a whole order can be chained. Jumps go whole laps over a
-   whole order. A metered phase is timed, and when a machine repeats it, each repeat goes on where
-   the one before stopped. A string with jumps stores to nothing: its pages are code then. */
+   whole order, pairs an even number of words of one that has an even number. A metered phase is
+   timed, and when a machine repeats it, each repeat goes on where the one before stopped. A string
+   with jumps stores to nothing: its pages are code then. */
 struct fm_phase {
     enum fm_op op;
     unsigned order;

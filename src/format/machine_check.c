@@ -79,6 +79,21 @@ static bool check_bypass(struct fm_yaml *yaml, const char *list, size_t i, bool 
                         "only a first level of data can be gone past; leave it out");
 }
 
+static bool check_banks(struct fm_yaml *yaml, size_t i, const struct fm_cache_description *cache)
+{
+    if (!cache->banks)
+        return !cache->bank_width ||
+               fm_yaml_fail(yaml, "caches", i, "bank_width", "is that of no banks; add `banks`");
+    if (!check_power(yaml, "caches", i, "banks", cache->banks) ||
+        (cache->bank_width && !check_power(yaml, "caches", i, "bank_width", cache->bank_width)))
+        return false;
+    return fm_bank_width(cache) >= FM_WORD ||
+           fm_yaml_fail(yaml, "caches", i, "banks",
+                        "%u share a line of %u bytes, less than a word of %u each; use at most %u, "
+                        "or say their `bank_width`",
+                        cache->banks, cache->line, FM_WORD, cache->line / FM_WORD);
+}
+
 /* What one miss brings in, by itself. */
 static bool check_sector(struct fm_yaml *yaml, size_t i, const struct fm_cache_description *cache,
                          uint64_t page)
@@ -124,7 +139,7 @@ static bool check_cache(struct fm_yaml *yaml, size_t i, struct fm_cache_descript
                             fm_format_size(LINES_MOST * cache->line, text));
     return check_ways(yaml, "caches", i, lines, "lines of this cache", &cache->ways) &&
            check_policy(yaml, "caches", i, cache->replacement, cache->ways) &&
-           check_sector(yaml, i, cache, page);
+           check_sector(yaml, i, cache, page) && check_banks(yaml, i, cache);
 }
 
 static bool same_path(enum fm_holds a, enum fm_holds b)

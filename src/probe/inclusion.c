@@ -17,10 +17,12 @@
 
 /* Lines kept in use where nothing inside has to be overrun. */
 #define FEW 32
-/* Many lines are not spread over as many pages: they would keep a TLB busy, and page tables would
-   be driven out with the rest. Nor are more of them put into a page than a prefetcher that has seen
-   some would bring by itself. */
+/* Lines are not spread over as many pages where the level has room for them anywhere: they would
+   keep a TLB busy, whose misses look like theirs, and page tables would be driven out with the
+   rest. Nor are more of them put into a page than a prefetcher that has seen some would bring by
+   itself. */
 #define LINES_TO_A_PAGE 4
+#define ROOMY           16 /* times the lines in use */
 /* Times the outer level that a walk is long; on scattered pages its capacity is what they leave of
    it, about half or more. */
 #define TURNS     2
@@ -41,9 +43,11 @@
 /* Standard error of a line's misses in one pass at which nothing is concluded. */
 #define MOST_ERROR 0.2
 #define PASSES     3
-/* Misses of a line in use over a walk: none but for noise, and surely some. */
+/* Misses of a line in use over a walk: none but for noise, and nearly one at least for the two or
+   more times that the outer level is filled anew. Translations that are lost look like half of one.
+ */
 #define NONE 0.2
-#define SOME 0.5
+#define SOME 0.85
 /* Part of the lines in use that may miss while the outer level is left alone. */
 #define HOT 0.1
 /* Parts of the step from the outer level to what is beyond it. */
@@ -67,8 +71,10 @@ static bool time_hot(struct fm_lab *lab, const struct pair *pair, size_t first, 
     snprintf(label, sizeof label, "hot(level=%zu,lines=%zu,seed=%llu,first=%zu,count=%zu)",
              pair->outer, pair->hot.count, (unsigned long long)pair->hot.seed, first, count);
     fm_string_empty(&string, label, pair->walk.from + pair->walk.lines * pair->walk.unit);
-    const size_t quarter = pair->hot.page / LINES_TO_A_PAGE;
-    const size_t offsets[LINES_TO_A_PAGE] = {0, quarter, 2 * quarter, 3 * quarter};
+    const size_t quarter = pair->hot.page / LINES_TO_A_PAGE, unit = pair->hot.unit;
+    /* Neither in one set nor at equal steps. */
+    const size_t offsets[LINES_TO_A_PAGE] = {0, quarter + unit, 2 * quarter + 3 * unit,
+                                             3 * quarter + 2 * unit};
     if (!fm_string_add_sweeps(&string, &pair->hot, offsets, pair->lines, err) ||
         !fm_string_add_range(&string, &pair->walk, first, count, err)) {
         fm_string_free(&string);
@@ -203,11 +209,16 @@ static bool plan(const struct fm_lab *lab, size_t outer, struct pair *pair, cons
         *why = "how much it holds is not known, nor how long a walk drives lines out of it";
     if (hot < 2 || (double)(hot * unit) > 0.5 * inner)
         *why = "the level inside it is too small to keep lines in use";
-    const size_t lines = outer > 1 && page / LINES_TO_A_PAGE >= unit ? LINES_TO_A_PAGE : 1;
+    const bool roomy = outer > 1 || inner >= (double)(ROOMY * hot * unit);
+    const bool several = roomy && page / LINES_TO_A_PAGE >= 4 * unit;
+    const size_t lines = several ? LINES_TO_A_PAGE : 1;
     const size_t pages = hot / lines;
     *pair = (struct pair){
         .outer = outer,
-        .hot = {.count = pages, .page = page, .unit = unit, .span = page - page / lines + unit},
+        .hot = {.count = pages,
+                .page = page,
+                .unit = unit,
+                .span = several ? page - page / lines + 3 * unit : unit},
         .lines = lines,
         .walk = {.from = pages * page, .unit = unit},
         .chunk = (size_t)(CHUNK * inner / (double)unit),

@@ -114,6 +114,7 @@ struct fm_care {
     bool lots;           /* runs may differ by luck, as where a policy draws lots */
     bool grow;           /* prime with growing parts instead of laps */
     bool jumps;          /* the order is one of code slots, and jumps walk it */
+    bool pairs;          /* the order is one of pairs that are loaded at once */
 };
 
 /* Adds the phases to an order and times it: nanoseconds per reference, the minimum over repeats,

@@ -49,6 +49,7 @@ extern const struct fm_probe fm_probe_prefetch;
 extern const struct fm_probe fm_probe_inclusion;
 extern const struct fm_probe fm_probe_writes;
 extern const struct fm_probe fm_probe_streaming;
+extern const struct fm_probe fm_probe_banks;
 extern const struct fm_probe fm_probe_later;
 extern const struct fm_probe fm_probe_strides;
 extern const struct fm_probe fm_probe_calibrator;

@@ -155,6 +155,18 @@ struct fm_page_lap_plan {
 bool fm_page_lap_string(struct fm_string *string, const struct fm_page_lap_plan *plan,
                         struct fm_error *err);
 
+/* Pairs of words to be loaded at once: each word of a region and the one at the same place of the
+   next region, some bits of the place turned; all pairs in shuffled order. Or pairs of neighbouring
+   words, over both regions. */
+struct fm_pair_plan {
+    size_t bytes;  /* of a region; a power of two */
+    size_t differ; /* bits that are turned; whole words, below that */
+    bool neighbours;
+    uint64_t seed;
+};
+bool fm_pair_string(struct fm_string *string, const struct fm_pair_plan *plan,
+                    struct fm_error *err);
+
 /* Calibrator's string: spots one stride apart, from the last to the first. */
 struct fm_spot_plan {
     size_t count;
@@ -211,6 +223,9 @@ void fm_string_jump(struct fm_string *string);
 
 /* Its loads go into registers for real numbers, none waiting for another. */
 void fm_string_load_real(struct fm_string *string);
+
+/* Times the order pair by pair: an order of an even number of words. */
+void fm_string_pair(struct fm_string *string);
 
 /* Appends an unmetered walk of `laps` laps over the whole order. */
 void fm_string_prime(struct fm_string *string, unsigned laps);

@@ -151,6 +151,14 @@ void fm_string_load_real(struct fm_string *string)
     snprintf(string->label + length, sizeof string->label - length, " real");
 }
 
+void fm_string_pair(struct fm_string *string)
+{
+    struct fm_phase *metered = &string->phases[string->phase_count - 1];
+    metered->op = FM_OP_LOAD_PAIR;
+    metered->chained = false;
+    metered->references += metered->references % 2;
+}
+
 void fm_string_time(struct fm_string *string, uint64_t references)
 {
     fm_string_add_phase(

@@ -36,6 +36,7 @@ static const struct fm_probe *const probes[] = {
     &fm_probe_inclusion,
     &fm_probe_writes,
     &fm_probe_streaming,
+    &fm_probe_banks,
     &fm_probe_later,
     &fm_probe_strides,
     &fm_probe_calibrator,

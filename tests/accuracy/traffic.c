@@ -14,6 +14,7 @@ enum row {
     ALLOCATE,
     L1_POLICY,
     STREAMING,
+    BANKS,
     INCLUSION,
     NEXT_LINE,
     ADJACENT_LINE,
@@ -29,6 +30,7 @@ static const char *const names[ROWS] = {
     [ALLOCATE] = "outer write_allocate",
     [L1_POLICY] = "l1d.write_policy",
     [STREAMING] = "l1d.streaming_stores",
+    [BANKS] = "l1d.banks",
     [INCLUSION] = "inclusion",
     [NEXT_LINE] = "prefetch.next_line",
     [ADJACENT_LINE] = "prefetch.adjacent_line",
@@ -86,6 +88,15 @@ static void draw_fetches(struct fm_rng *rng, struct fm_description *machine)
         machine->caches[last].sector = 2 * machine->caches[last].line;
 }
 
+/* Two machines of three have banks: parts of a line, or line after line. */
+static void draw_banks(struct fm_rng *rng, struct fm_description *machine)
+{
+    struct fm_cache_description *first = &machine->caches[0];
+    first->banks = one_in(rng, 3) ? 0 : 1u << fm_rng_below(rng, 5);
+    if (first->banks * FM_WORD > first->line || (first->banks && one_in(rng, 4)))
+        first->bank_width = first->line;
+}
+
 static void draw(const struct fm_plan *plan, unsigned index, struct fm_description *machine)
 {
     struct fm_rng rng;
@@ -94,6 +105,7 @@ static void draw(const struct fm_plan *plan, unsigned index, struct fm_descripti
     draw_stores(&rng, machine);
     draw_inclusion(&rng, machine);
     draw_fetches(&rng, machine);
+    draw_banks(&rng, machine);
 }
 
 static void judge(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
@@ -172,6 +184,10 @@ static void judge_machine(struct fm_figures *figures, const struct fm_plan *plan
         judge(figures, plan, index, STREAMING, result, names[STREAMING],
               first->streaming_stores ? fm_number(first->streaming_stores)
                                       : (struct fm_value){.kind = FM_VALUE_NONE});
+    /* Without banks no number is right. */
+    const struct fm_finding *banks = fm_result_find(result, names[BANKS]);
+    if (first->banks || (banks && banks->status == FM_MEASURED))
+        judge(figures, plan, index, BANKS, result, names[BANKS], fm_number(first->banks));
     judge(figures, plan, index, NEXT_LINE, result, names[NEXT_LINE],
           fm_bool(machine->prefetch & FM_PREFETCH_NEXT_LINE));
     judge(figures, plan, index, ADJACENT_LINE, result, names[ADJACENT_LINE], fm_bool(adjacent));
@@ -189,10 +205,11 @@ static void print_machine(unsigned index, const struct fm_description *machine)
     for (size_t i = 0; i < machine->cache_count; i++) {
         const struct fm_cache_description *c = &machine->caches[i];
         fprintf(stderr,
-                "  %s %llu line %u sector %u ways %u latency %g %g policy %d index %d %s%s%s\n",
+                "  %s %llu line %u sector %u ways %u latency %g %g policy %d index %d banks %u*%u "
+                "%s%s%s\n",
                 c->name, (unsigned long long)c->capacity, c->line, c->sector, c->ways, c->latency,
-                c->store_latency, (int)c->replacement, (int)c->index, inclusions[c->inclusion],
-                c->write_allocate ? "" : " no-allocate",
+                c->store_latency, (int)c->replacement, (int)c->index, c->banks, c->bank_width,
+                inclusions[c->inclusion], c->write_allocate ? "" : " no-allocate",
                 c->write_policy == FM_WRITE_BACK ? "" : " through");
     }
 }
@@ -217,7 +234,7 @@ int main(int argc, char **argv)
 {
     const struct fm_counting counting = {
         .name = "traffic",
-        .plan = {.machines = 300, .seed = 1, .only = "streaming"},
+        .plan = {.machines = 300, .seed = 1, .only = "streaming,banks"},
         .rows = names,
         .row_count = ROWS,
         .draw = draw,

@@ -52,6 +52,7 @@ struct naive {
     uint64_t time;
     uint64_t run_from, run_to; /* bytes stored without a gap */
     double cycles;             /* those of the caches and memory */
+    double waited;             /* of them for the line of the last reference */
     struct fm_counts counts;
 };
 
@@ -549,9 +550,10 @@ static void naive_refer(struct naive *naive, uint64_t address, enum fm_op op)
         naive->counts.cache_miss[i]++;
         waits |= naive_takes(naive, &naive->caches[i], op == FM_OP_STORE);
     }
-    if (waits)
-        naive->cycles += served < naive->cache_count ? naive->caches[served].is->latency
-                                                     : naive->is->memory_latency;
+    naive->waited = !waits                        ? 0
+                    : served < naive->cache_count ? naive->caches[served].is->latency
+                                                  : naive->is->memory_latency;
+    naive->cycles += naive->waited;
     naive_sectors(naive, at, served, first, op == FM_OP_STORE);
     if (op == FM_OP_STORE)
         naive_write(naive, 0, at, false);

@@ -160,6 +160,32 @@ static void chain_visits_its_order(void **state)
         assert_ptr_equal(fm_chase(start, steps), base + word[steps % LINES] * FM_WORD);
 }
 
+static void pairs_visit_their_order(void **state)
+{
+    struct fm_machine *machine = machine_of(state);
+    place(machine, 1 << 16);
+    uint32_t word[LINES];
+    struct fm_string string = string_of(word, 4 * LINES);
+    struct fm_sample sample;
+    struct fm_error err;
+    struct fm_phase *metered = &string.phases[string.phase_count - 1];
+    metered->op = FM_OP_LOAD_PAIR;
+    metered->chained = false;
+    string.orders[0].count = LINES / 2 * 2;
+    assert_true(machine->ops->run(machine, &string, 1, &sample, &err));
+    assert_int_equal(sample.references, 4 * LINES);
+    char *base = arena_of(machine);
+    for (uint64_t pairs = 0; pairs < 3 * LINES; pairs++) {
+        void *ends[2] = {base + word[0] * FM_WORD, base + word[1] * FM_WORD};
+        fm_chase_pairs(ends, pairs);
+        const size_t at = 2 * pairs % string.orders[0].count;
+        assert_ptr_equal(ends[0], base + word[at] * FM_WORD);
+        assert_ptr_equal(ends[1], base + word[at + 1] * FM_WORD);
+    }
+    metered->references++;
+    assert_false(machine->ops->run(machine, &string, 1, &sample, &err));
+}
+
 /* Plain walks load every word as often as they should: a sum over marked words shows it. */
 static void walks_touch_their_words(void **state)
 {
@@ -464,6 +490,7 @@ int main(void)
         cmocka_unit_test(lets_go_of_the_cpu),
         cmocka_unit_test(refuses_a_cpu_that_is_not_there),
         cmocka_unit_test(chain_visits_its_order),
+        cmocka_unit_test(pairs_visit_their_order),
         cmocka_unit_test(walks_touch_their_words),
         cmocka_unit_test(time_grows_with_length),
         cmocka_unit_test(chains_grow_with_length),

@@ -298,6 +298,32 @@ static void spots_stand_a_stride_apart(void **state)
     assert_false(fm_spot_string(&string, &(struct fm_spot_plan){.count = 4, .stride = 12}, &err));
 }
 
+static void pairs_differ_as_asked(void **state)
+{
+    (void)state;
+    const size_t differ[] = {0, 8, 64 + 8, 512};
+    struct fm_error err;
+    struct fm_string string;
+    for (size_t i = 0; i < 4; i++) {
+        const struct fm_pair_plan plan = {.bytes = 1024, .differ = differ[i], .seed = 3};
+        assert_true(fm_pair_string(&string, &plan, &err));
+        const uint32_t *word = string.orders[0].word;
+        assert_int_equal(string.orders[0].count, 2 * 1024 / FM_WORD);
+        for (size_t at = 0; at < string.orders[0].count; at += 2)
+            assert_int_equal((word[at] ^ word[at + 1]) * FM_WORD, 1024 + differ[i]);
+        ready(&string);
+        fm_string_free(&string);
+    }
+    const struct fm_pair_plan beside = {.bytes = 1024, .neighbours = true, .seed = 3};
+    assert_true(fm_pair_string(&string, &beside, &err));
+    for (size_t at = 0; at < string.orders[0].count; at += 2)
+        assert_int_equal(string.orders[0].word[at] ^ string.orders[0].word[at + 1], 1);
+    ready(&string);
+    fm_string_free(&string);
+    const struct fm_pair_plan odd = {.bytes = 1000};
+    assert_false(fm_pair_string(&string, &odd, &err));
+}
+
 static void growing_never_leaves_the_order(void **state)
 {
     (void)state;
@@ -364,6 +390,7 @@ int main(void)
         cmocka_unit_test(packed_stripes_stay_inside_their_footprint),
         cmocka_unit_test(some_choice_of_stripes_suits_any_number_of_sets),
         cmocka_unit_test(spots_stand_a_stride_apart),
+        cmocka_unit_test(pairs_differ_as_asked),
         cmocka_unit_test(growing_never_leaves_the_order),
         cmocka_unit_test(the_check_finds_what_is_wrong),
         cmocka_unit_test(impossible_plans_are_refused),

@@ -100,6 +100,10 @@ static void draw_machine(struct fm_rng *rng, struct fm_description *machine)
             line *= 2;
         draw_cache(rng, &machine->caches[machine->cache_count++], level, line);
     }
+    if (below(rng, 2)) {
+        machine->caches[0].banks = 1u << below(rng, 4);
+        machine->caches[0].bank_width = 8u << below(rng, 4);
+    }
     machine->caches[0].fp_bypass =
         below(rng, 3) == 0 && machine->caches[1].inclusion != FM_INCLUSION_EXCLUSIVE;
     draw_sectors(rng, machine);
@@ -178,9 +182,22 @@ static void place_both(struct fm_rng *rng, struct fm_walker *walker, struct naiv
 static enum fm_op some_op(struct fm_rng *rng, uint64_t seed)
 {
     const uint64_t kind = below(rng, 10);
+    if (kind == 5)
+        return FM_OP_LOAD_PAIR;
     if (kind < 6 || (seed % 3 == 0 && kind < 9))
         return kind % 3 ? FM_OP_LOAD : FM_OP_LOAD_REAL;
     return kind < 9 ? FM_OP_STORE : FM_OP_FLUSH;
+}
+
+/* What two loads waited for their lines one after the other, made what they wait at once. */
+static void naive_join(struct naive *naive, const uint32_t *words, double one, double other)
+{
+    const struct fm_cache_description *cache = naive->caches[0].is;
+    const uint64_t at[2] = {(uint64_t)words[0] * FM_WORD, (uint64_t)words[1] * FM_WORD};
+    naive->cycles -= one < other ? one : other;
+    if (cache->banks && at[0] / cache->line != at[1] / cache->line &&
+        at[0] / cache->bank_width % cache->banks == at[1] / cache->bank_width % cache->banks)
+        naive->cycles += 1;
 }
 
 static void run_both(struct fm_rng *rng, struct fm_walker *walker, struct naive *naive,
@@ -193,7 +210,7 @@ static void run_both(struct fm_rng *rng, struct fm_walker *walker, struct naive 
         .orders = {{.word = word, .count = ROUND_SIZE}},
         .order_count = 1,
         .phases = {{.op = some_op(rng, seed),
-                    .references = 1 + below(rng, 2 * ROUND_SIZE),
+                    .references = 2 + 2 * below(rng, ROUND_SIZE),
                     .metered = true}},
         .phase_count = 1,
     };
@@ -204,8 +221,12 @@ static void run_both(struct fm_rng *rng, struct fm_walker *walker, struct naive 
     naive->counts = (struct fm_counts){0};
     naive->cycles = 0;
     naive->run_to = UINT64_MAX;
-    for (uint64_t i = 0; i < phase->references; i++)
+    for (uint64_t i = 0; i < phase->references; i++) {
+        const double first = naive->waited;
         naive_refer(naive, (uint64_t)word[i % ROUND_SIZE] * FM_WORD, phase->op);
+        if (phase->op == FM_OP_LOAD_PAIR && i % 2)
+            naive_join(naive, word + (i - 1) % ROUND_SIZE, first, naive->waited);
+    }
     assert_same_counts(&counts, &naive->counts, seed);
     assert_true(fm_walker_cycles(walker, phase->references) == naive_cycles(naive));
 }

@@ -154,9 +154,42 @@ static void test_stores_in_a_row_stop_allocating(void **state)
     lab_close(lab);
 }
 
+/* Four banks of two words in a line of 64 bytes: the third and fourth word are bank 1. */
+static void test_pairs_wait_for_a_bank(void **state)
+{
+    (void)state;
+    struct fm_description machine = few_lines();
+    machine.caches[0].banks = 4;
+    static const struct {
+        uint32_t words[2];
+        double cycles;
+    } pairs[] = {
+        {{0, 2}, 4},        /* two banks of a line */
+        {{0, 1}, 4},        /* one bank, but one line */
+        {{2, 8 + 3}, 5},    /* one bank of two lines */
+        {{2, 8 + 4}, 4},    /* two banks of two lines */
+        {{2, 16 + 2}, 201}, /* and one of them from memory */
+    };
+    struct fm_machine *lab = lab_open(&machine, PAGE);
+    lab_trace(lab, "ab", 64);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        uint32_t words[2] = {pairs[i].words[0], pairs[i].words[1]};
+        assert_true(lab_run(lab, FM_OP_LOAD_PAIR, words, 2, 2).ns == pairs[i].cycles);
+    }
+    lab_close(lab);
+
+    machine.caches[0].banks = 0;
+    lab = lab_open(&machine, PAGE);
+    lab_trace(lab, "ab", 64);
+    uint32_t words[2] = {2, 8 + 2};
+    assert_true(lab_run(lab, FM_OP_LOAD_PAIR, words, 2, 2).ns == 4);
+    lab_close(lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs_wait_for_a_bank),
         cmocka_unit_test(test_a_store_costs_what_the_level_that_keeps_it_takes),
         cmocka_unit_test(test_a_dirty_victim_costs_a_write),
         cmocka_unit_test(test_a_line_is_filled_in_parts),

@@ -23,19 +23,47 @@ UNCHECKED void *fm_chase(void *start, uint64_t steps)
     return p;
 }
 
+/* What joins the two is cut to nothing by a mask that is 0; the compiler does not know that, and
+   the processor waits for both loads. Without it a chain that had to wait once would run behind the
+   other from then on, and never meet it again. */
+UNCHECKED void fm_chase_pairs(void *ends[2], uint64_t pairs)
+{
+    uintptr_t one = (uintptr_t)ends[0], other = (uintptr_t)ends[1], zero = 0;
+    __asm__ volatile("" : "+r"(zero));
+    for (uint64_t left = pairs; left; left--) {
+        one = *(volatile uintptr_t *)one;
+        other = *(volatile uintptr_t *)other;
+        const uintptr_t both = (one ^ other) & zero;
+        one += both;
+        other += both;
+    }
+    ends[0] = (void *)one;
+    ends[1] = (void *)other;
+}
+
 static inline UNCHECKED volatile uint64_t *word_at(const struct fm_walk *walk, size_t i)
 {
     return (volatile uint64_t *)(void *)(walk->base + (size_t)walk->word[i] * FM_WORD);
 }
 
-UNCHECKED void fm_walk_link(const struct fm_walk *walk)
+/* Links each word to the one so many further on. */
+static UNCHECKED void link_each(const struct fm_walk *walk, size_t step)
 {
-    const size_t last = walk->count - 1;
-    for (size_t i = 0; i <= last; i++) {
-        const uintptr_t next = (uintptr_t)word_at(walk, i < last ? i + 1 : 0);
+    for (size_t i = 0; i < walk->count; i++) {
+        const uintptr_t next = (uintptr_t)word_at(walk, (i + step) % walk->count);
         if (*word_at(walk, i) != next)
             *word_at(walk, i) = next;
     }
+}
+
+UNCHECKED void fm_walk_link(const struct fm_walk *walk)
+{
+    link_each(walk, 1);
+}
+
+UNCHECKED void fm_walk_link_pairs(const struct fm_walk *walk)
+{
+    link_each(walk, 2);
 }
 
 /* The next stretch of the walk without a wrap: the index of its first word; *end is one past its

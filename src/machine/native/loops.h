@@ -10,6 +10,9 @@
 /* Follows `steps` pointers from start; each load waits for the one before. */
 void *fm_chase(void *start, uint64_t steps);
 
+/* The same along two chains at once: neither goes on before both have been loaded. */
+void fm_chase_pairs(void *ends[2], uint64_t pairs);
+
 /* A cyclic walk over words of an arena by their list; `at` is where the next reference goes. */
 struct fm_walk {
     char *base;
@@ -21,6 +24,8 @@ struct fm_walk {
 /* Writes into each word of the walk the address of the next, the last to the first: the chain that
    fm_chase follows. What is right already is only read: a line that was clean stays so. */
 void fm_walk_link(const struct fm_walk *walk);
+/* Two such chains, one over the even words of the walk and one over the odd. */
+void fm_walk_link_pairs(const struct fm_walk *walk);
 
 /* Walks `references` words on. Loads are independent of each other, or each waits for the one
    before; either way the result depends on all of them. Stores write `values`, which is as long as

@@ -86,6 +86,10 @@ static bool check_phase(const struct fm_string *string, size_t i, struct fm_erro
         return bad(err, string, "a window is larger than its order");
     if (phase->chained && (phase->op != FM_OP_LOAD || phase->window))
         return bad(err, string, "only loads over a whole order can be chained");
+    if (phase->op == FM_OP_LOAD_PAIR &&
+        (!phase->metered || phase->window || phase->references % 2 ||
+         string->orders[phase->order].count % 2))
+        return bad(err, string, "pairs are timed, and of an even number of words");
     if (phase->op == FM_OP_JUMP && !check_jumps(string, phase))
         return bad(err, string, "jumps go whole laps over slots that do not overlap");
     return true;
@@ -156,6 +160,8 @@ static bool prepare(struct work *work, struct fm_error *err)
         return false;
     if (metered_phase(work->string)->chained)
         fm_walk_link(&metered);
+    if (metered_phase(work->string)->op == FM_OP_LOAD_PAIR)
+        fm_walk_link_pairs(&metered);
     if (fm_string_has_jumps(work->string))
         return fm_code_write(&work->computer->arena, work->string, fm_emitter_here(), err);
     return put_values_aside(work, err);
@@ -178,6 +184,8 @@ static uint64_t walk_phase(const struct work *work, const struct fm_phase *phase
     case FM_OP_FLUSH:
         fm_walk_flush(walk, phase->references);
         return 0;
+    case FM_OP_LOAD_PAIR: /* follows its chains, not its list */
+        return 0;
     case FM_OP_JUMP:
         fm_code_run(&work->computer->arena, &work->string->orders[phase->order], phase->references);
         return 0;
@@ -199,11 +207,20 @@ static void run_unmetered(const struct work *work)
     }
 }
 
-/* Where a metered phase stands between its repeats. */
+/* Where a metered phase stands between its repeats: in its chain, or in both of a pair's. */
 struct position {
-    void *pointer;
+    void *pointers[2];
     struct fm_walk walk;
 };
+
+static struct position begin(const struct work *work, const struct fm_phase *phase)
+{
+    struct position position = {.walk = walk_of(work, phase)};
+    const struct fm_walk *walk = &position.walk;
+    for (size_t i = 0; i < 2; i++)
+        position.pointers[i] = walk->base + (size_t)walk->word[i % walk->count] * FM_WORD;
+    return position;
+}
 
 /* A branch on the value: the clock's fence waits for branches to be decided, where it would not
    wait for a load that nobody needs yet. */
@@ -219,18 +236,28 @@ static double since(const struct fm_meter *clock, struct fm_instant start, struc
     return ns > 0 ? ns : 0;
 }
 
-/* One timed run, from where the one before stopped. */
+/* One metered run, from where the one before stopped. */
+static void walk_metered(const struct work *work, const struct fm_phase *phase,
+                         struct position *position)
+{
+    void **pointers = position->pointers;
+    if (phase->op == FM_OP_LOAD_PAIR) {
+        fm_chase_pairs(pointers, phase->references / 2);
+        wait_for((uintptr_t)pointers[0] ^ (uintptr_t)pointers[1]);
+    } else if (phase->chained) {
+        pointers[0] = fm_chase(pointers[0], phase->references);
+        wait_for((uintptr_t)pointers[0]);
+    } else {
+        wait_for(walk_phase(work, phase, &position->walk));
+    }
+}
+
 static double timed(const struct work *work, const struct fm_phase *phase,
                     struct position *position)
 {
     const struct fm_meter *clock = work->computer->clock;
     const struct fm_instant start = clock->ops->now(clock);
-    if (phase->chained) {
-        position->pointer = fm_chase(position->pointer, phase->references);
-        wait_for((uintptr_t)position->pointer);
-    } else {
-        wait_for(walk_phase(work, phase, &position->walk));
-    }
+    walk_metered(work, phase, position);
     return since(clock, start, clock->ops->now(clock));
 }
 
@@ -246,8 +273,7 @@ static void run_metered(const struct work *work, unsigned repeats, struct fm_wat
                         struct fm_sample *samples)
 {
     const struct fm_phase *phase = metered_phase(work->string);
-    struct position position = {.walk = walk_of(work, phase)};
-    position.pointer = position.walk.base + (size_t)position.walk.word[0] * FM_WORD;
+    struct position position = begin(work, phase);
     work->computer->clock->ops->now(work->computer->clock);
     unsigned unchecked = 0;
     for (unsigned i = 0; i < repeats; i++) {
@@ -331,16 +357,10 @@ static void count_metered(const struct work *work, unsigned repeats)
 {
     struct fm_tally *tally = work->computer->tally;
     const struct fm_phase *phase = metered_phase(work->string);
-    struct position position = {.walk = walk_of(work, phase)};
-    position.pointer = position.walk.base + (size_t)position.walk.word[0] * FM_WORD;
+    struct position position = begin(work, phase);
     for (unsigned i = 0; i < repeats; i++) {
         tally->ops->start(tally);
-        if (phase->chained) {
-            position.pointer = fm_chase(position.pointer, phase->references);
-            wait_for((uintptr_t)position.pointer);
-        } else {
-            wait_for(walk_phase(work, phase, &position.walk));
-        }
+        walk_metered(work, phase, &position);
         tally->ops->stop(tally);
     }
 }

@@ -15,6 +15,8 @@ bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *de
         .write_allocate = description->write_allocate,
         .streaming = description->streaming_stores,
         .fp_bypass = description->fp_bypass,
+        .banks = description->banks,
+        .bank_width = fm_bank_width(description),
         .sector = description->sector > description->line ? description->sector : 0,
     };
     cache->store_latency =

@@ -48,8 +48,9 @@ struct fm_cache {
     double store_latency; /* cycles, of a write that ends here */
     uint32_t streaming;   /* whole lines stored in a row that make stores stream; 0: none do */
     uint32_t sector;      /* bytes that a demand miss brings, where more than a line; else 0 */
-    uint32_t part_shift;  /* log2 of a part of a line */
-    uint64_t *parts;      /* by slot: which parts are there; only where lines are in parts */
+    uint32_t banks, bank_width; /* 0: any two loads go at once */
+    uint32_t part_shift;        /* log2 of a part of a line */
+    uint64_t *parts;            /* by slot: which parts are there; only where lines are in parts */
 };
 
 bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *description,

@@ -68,6 +68,8 @@ static bool check_phase(const struct fm_string *string, size_t number, unsigned 
     const bool all = phase->references > window / (often ? often : 1);
     if (phase->op == FM_OP_JUMP && !check_jumps(string, phase, err))
         return false;
+    if (phase->op == FM_OP_LOAD_PAIR && (window % 2 || phase->references % 2))
+        return fm_fail(err, FM_ERR_USAGE, "%s: pairs need an even number of words", string->label);
     if (!inside(string, order, all ? window : phase->references * often))
         return fm_fail(err, FM_ERR_USAGE, "%s: phase %zu leaves the string's %zu bytes",
                        string->label, number + 1, string->bytes);

@@ -144,8 +144,8 @@ static void follow_stores(struct fm_walker *walker, uint64_t at)
     }
 }
 
-/* One reference, in a way that is right for every machine. */
-static void refer(struct fm_walker *walker, struct fm_address at, bool store)
+/* One reference, in a way that is right for every machine; returns the level that served it. */
+static unsigned refer(struct fm_walker *walker, struct fm_address at, bool store)
 {
     struct fm_hierarchy *hierarchy = &walker->hierarchy;
     uint32_t sets[FM_CACHE_LEVELS] = {0};
@@ -164,6 +164,7 @@ static void refer(struct fm_walker *walker, struct fm_address at, bool store)
     }
     if (walker->prefetcher.kinds)
         fm_prefetcher_see(&walker->prefetcher, at, served);
+    return served;
 }
 
 /* Hits in level 1 from the batch's number `done` on that concern no other part; returns how far
@@ -227,6 +228,33 @@ static void refer_beyond(struct fm_walker *walker, const struct fm_address *batc
 {
     for (unsigned i = 0; i < count; i++)
         refer(walker, batch[i], false);
+}
+
+/* Whether two loads of one cycle want different lines of one bank of level 1. A bank is chosen
+   before an address is translated. */
+static bool collide(const struct fm_cache *cache, uint64_t a, uint64_t b)
+{
+    return cache->banks && a >> cache->shift != b >> cache->shift &&
+           a / cache->bank_width % cache->banks == b / cache->bank_width % cache->banks;
+}
+
+/* Loads two by two: a pair takes as long as the slower, and a cycle more where both want one bank.
+ */
+static void refer_pairs(struct fm_walker *walker, const struct fm_address *batch, unsigned count)
+{
+    const struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned served = refer(walker, batch[i], false);
+        const double latency =
+            served < hierarchy->count ? hierarchy->caches[served].latency : walker->memory_latency;
+        if (walker->half)
+            walker->overlap +=
+                (latency < walker->first_latency ? latency : walker->first_latency) -
+                collide(&hierarchy->caches[0], walker->first_of_pair, batch[i].virtual);
+        walker->half = !walker->half;
+        walker->first_of_pair = batch[i].virtual;
+        walker->first_latency = latency;
+    }
 }
 
 static void flush(struct fm_walker *walker, const struct fm_address *batch, unsigned count)
@@ -294,6 +322,8 @@ static void run(struct fm_walker *walker, const struct fm_order *order, enum fm_
     translate(walker, words, count, batch);
     if (op == FM_OP_FLUSH)
         flush(walker, batch, count);
+    else if (op == FM_OP_LOAD_PAIR)
+        refer_pairs(walker, batch, count);
     else if (walker->first)
         refer_beyond(walker, batch, count);
     else
@@ -312,6 +342,8 @@ static void reset_counters(struct fm_walker *walker, bool real)
     memset(walker->hierarchy.taken, 0, sizeof walker->hierarchy.taken);
     walker->hierarchy.writebacks = 0;
     walker->run_to = UINT64_MAX;
+    walker->half = false;
+    walker->overlap = 0;
     walker->prefetcher.prefetched = 0;
 }
 
@@ -364,7 +396,7 @@ double fm_walker_cycles(const struct fm_walker *walker, uint64_t references)
         sum += (double)(walker->served[i] - walker->passed[i]) * cache->latency +
                (double)taken[i] * cache->store_latency;
     }
-    sum += (double)walker->cold_walks * walker->cold_extra;
+    sum += (double)walker->cold_walks * walker->cold_extra - walker->overlap;
     return sum + fm_tlb_path_cycles(&walker->tlbs.data, references, walker->walk_latency);
 }
 

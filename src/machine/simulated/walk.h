@@ -30,6 +30,10 @@ struct fm_walker {
     uint64_t served[FM_CACHE_LEVELS + 1];
     uint64_t passed[FM_CACHE_LEVELS + 1]; /* those of them that did not wait: stores */
     uint64_t run_from, run_to;            /* bytes stored one word after the other */
+    bool half;                            /* a load of a pair waits for the other: … */
+    uint64_t first_of_pair;               /* … its address … */
+    double first_latency;                 /* … and what it takes by itself */
+    double overlap;                       /* cycles that pairs took less than one by one */
 };
 
 /* Close it also after an error. */
