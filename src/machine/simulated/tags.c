@@ -220,6 +220,32 @@ pass_packed(const struct fm_tags *tags, uint32_t stride, const struct fm_batch *
     return misses;
 }
 
+/* A batch at a longer order, where a table tells the slot of each tag. */
+static unsigned pass_numbered(const struct fm_tags *tags, const struct fm_batch *batch,
+                              unsigned count, struct fm_missed *missed)
+{
+    const struct fm_tags is = *tags;
+    unsigned misses = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t tag = batch->tags[i], base = batch->sets[i] * is.stride;
+        uint64_t *state = is.state + (size_t)batch->sets[i] * is.words;
+        const uint32_t noted = is.by_tag[tag];
+        if (noted) {
+            if (is.promotes)
+                fm_order_renew(state, is.ways, noted - 1 - base);
+            continue;
+        }
+        const uint32_t way = fm_order_oldest(state, is.ways), slot = base + way;
+        fm_order_renew(state, is.ways, way);
+        if (is.tag[slot] != FM_EMPTY)
+            is.by_tag[is.tag[slot]] = 0;
+        is.tag[slot] = tag;
+        is.by_tag[tag] = slot + 1;
+        missed[misses++] = (struct fm_missed){i, slot};
+    }
+    return misses;
+}
+
 static unsigned pass_any(struct fm_tags *tags, const struct fm_batch *batch, unsigned count,
                          struct fm_missed *missed)
 {
@@ -240,6 +266,8 @@ static unsigned pass_any(struct fm_tags *tags, const struct fm_batch *batch, uns
 unsigned fm_tags_pass(struct fm_tags *tags, const struct fm_batch *batch, unsigned count,
                       struct fm_missed *missed)
 {
+    if (tags->by_tag && tags->ordered)
+        return pass_numbered(tags, batch, count, missed);
     if (!tags->packed)
         return pass_any(tags, batch, count, missed);
     switch (tags->stride) {
