@@ -77,7 +77,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     unsigned placements = bytes > (1u << 24) ? 1 : PLACEMENTS;
     double readings[PLACEMENTS], low = INFINITY, high = 0, sum = 0;
     for (unsigned i = 0; i < placements; i++) {
-        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure(lab, bytes, &readings[i], err))
+        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &readings[i], err))
             return false;
         sum += readings[i];
         low = fmin(low, readings[i]);

@@ -242,30 +242,47 @@ static size_t counted_unit(const struct fm_lab *lab, size_t bytes)
     return unit;
 }
 
-bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
+/* With the sibling, or without where the TLB's part is known. */
+static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care, bool sibling,
+                    double *ns, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
+    /* Of several readings half count. */
+    const unsigned weight = care->repeats / 2;
     const size_t known_unit = unit_at(walk, bytes), longer = counted_unit(lab, bytes);
     const size_t unit = longer > known_unit ? longer : known_unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
-    const bool known = !bursts || tlb_is_known(lab, bytes);
+    const bool known = !bursts || (!sibling && tlb_is_known(lab, bytes));
     double whole, single = 0;
-    if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, &care_of[lab->options->effort], &whole,
-                    err) ||
-        (!known && !time_swept(lab, bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
+    if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err) ||
+        (!known && !time_swept(lab, bytes, unit, 1, care, &single, err)))
         return false;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
         add_reading(point, whole);
-        point->tlb_sum += known ? 0 : single - whole;
-        point->tlb_count += !known;
+        point->tlb_sum += known ? 0 : weight * (single - whole);
+        point->tlb_count += known ? 0 : weight;
         if (!fit_tlb(walk, err))
             return false;
     }
     if (ns)
         *ns = whole - fm_walk_tlb_at(walk, (double)bytes);
     return true;
+}
+
+bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
+{
+    return measure(lab, bytes, &care_of[lab->options->effort], false, ns, err);
+}
+
+bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
+{
+    static const struct fm_care well = {.repeats = 8};
+    if (lab->options->effort == FM_QUICK)
+        return fm_walk_measure(lab, bytes, ns, err);
+    return measure(lab, bytes, &well, bytes > PAGES_IN_ANY_TLB * lab->machine->info.page_size, ns,
+                   err);
 }
 
 /* Whether a TLB's part changes beside a point. */

@@ -21,7 +21,7 @@ struct fm_walk_point {
     double sum, sum_of_squares; /* of the string, TLB's part included */
     double low, high;           /* the same, across placements */
     double tlb_sum;             /* what the sibling takes longer, as measured … */
-    unsigned tlb_count;         /* … on so many placements */
+    unsigned tlb_count;         /* … in so many readings */
     double tlb_ns;              /* the TLB's part in the string, fitted along the walk */
 };
 
@@ -40,6 +40,10 @@ struct fm_walk {
    footprint is rounded to whole units: those of the point if it is there, otherwise of the next
    smaller one. ns may be NULL. */
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
+
+/* The same at length, with its sibling: once a long string has been primed, another reading costs
+   little. Not so if the survey is to be quick. */
+bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
 /* A reading of a point on the current placement in as little time as can be: its luck with the
    pages weighs more than what the clock adds. */
