@@ -2,13 +2,15 @@
 
 const char *fm_event_structure(unsigned bit)
 {
-    static const char *const names[FM_EVENTS] = {"l1d",   "l2",    "l3",    "l4",  "l5",   "l6",
-                                                 "dtlb1", "dtlb2", "dtlb3", "l1i", "itlb1"};
+    static const char *const names[FM_EVENTS] = {"l1d",   "l2",    "l3",    "l4",  "l5",    "l6",
+                                                 "dtlb1", "dtlb2", "dtlb3", "l1i", "itlb1", "btb"};
     return names[bit];
 }
 
 static uint64_t *count_of(struct fm_counts *counts, unsigned bit)
 {
+    if (bit == FM_TARGET_EVENT)
+        return &counts->target_miss;
     if (bit >= FM_CODE_EVENT)
         return bit == FM_CODE_EVENT ? &counts->fetch_miss : &counts->fetch_tlb_miss;
     return bit < FM_CACHE_LEVELS ? &counts->cache_miss[bit]
@@ -33,7 +35,7 @@ const char *fm_event_meter(const struct fm_counters *counters, unsigned bit)
 
 bool fm_event_is_tlb(unsigned bit)
 {
-    return bit >= FM_CACHE_LEVELS && bit != FM_CODE_EVENT;
+    return bit >= FM_CACHE_LEVELS && bit != FM_CODE_EVENT && bit != FM_TARGET_EVENT;
 }
 
 bool fm_event_is_of_code(unsigned bit)

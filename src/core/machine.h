@@ -23,6 +23,7 @@ struct fm_counts {
     uint64_t writebacks;
     uint64_t fetch_miss;     /* of jumps: the first cache of code … */
     uint64_t fetch_tlb_miss; /* … and the first TLB of code */
+    uint64_t target_miss;    /* jumps whose target no branch target buffer knew */
 };
 
 /* Bits of fm_counters.events. */
@@ -30,6 +31,7 @@ struct fm_counts {
 #define FM_COUNTS_TLB(level)   (1u << (FM_CACHE_LEVELS + (level)))
 #define FM_COUNTS_CODE         (1u << FM_CODE_EVENT)
 #define FM_COUNTS_CODE_TLB     (1u << (FM_CODE_EVENT + 1))
+#define FM_COUNTS_TARGETS      (1u << FM_TARGET_EVENT)
 
 /* The counters a machine offers beside its clock. */
 struct fm_counters {
@@ -40,8 +42,9 @@ struct fm_counters {
     unsigned by_second; /* those events */
 };
 
-#define FM_CODE_EVENT (FM_CACHE_LEVELS + FM_TLB_LEVELS)
-#define FM_EVENTS     (FM_CODE_EVENT + 2)
+#define FM_CODE_EVENT   (FM_CACHE_LEVELS + FM_TLB_LEVELS)
+#define FM_TARGET_EVENT (FM_CODE_EVENT + 2)
+#define FM_EVENTS       (FM_TARGET_EVENT + 1)
 /* The structure whose misses the event of that bit counts ("l1d", "l2", "dtlb1"), its count, and
    how a meter adds to that. */
 const char *fm_event_structure(unsigned bit);
@@ -49,7 +52,7 @@ uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit);
 /* Who reads it. */
 const char *fm_event_meter(const struct fm_counters *counters, unsigned bit);
 void fm_event_add(struct fm_counts *counts, unsigned bit, uint64_t more);
-/* Whether that is a TLB, and no cache; and whether it is one of code. */
+/* Whether that is a TLB, and no cache; and whether it is one that jumps ask. */
 bool fm_event_is_tlb(unsigned bit);
 bool fm_event_is_of_code(unsigned bit);
 

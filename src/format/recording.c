@@ -113,6 +113,7 @@ static void write_counts(struct fm_json *json, const struct fm_counts *counts)
     fm_json_integer(json, NULL, counts->writebacks);
     fm_json_integer(json, NULL, counts->fetch_miss);
     fm_json_integer(json, NULL, counts->fetch_tlb_miss);
+    fm_json_integer(json, NULL, counts->target_miss);
     fm_json_end(json, ']');
 }
 

@@ -9,7 +9,8 @@
 #include "format/recording_words.h"
 #include "format/text.h"
 
-#define COUNTS_LENGTH (1 + FM_CACHE_LEVELS + FM_TLB_LEVELS + 5)
+/* Recordings from before jumps' targets were counted have one less. */
+#define COUNTS_LENGTH (1 + FM_CACHE_LEVELS + FM_TLB_LEVELS + 6)
 
 /* A sample takes a few bytes of text and many of memory. */
 #define SAMPLES_MOST ((size_t)1 << 20)
@@ -64,10 +65,11 @@ static bool get_word(json_t *json, const char *const *words, unsigned *index)
 
 static bool get_counts(json_t *json, struct fm_counts *counts)
 {
-    uint64_t number[COUNTS_LENGTH];
-    if (json_array_size(json) != COUNTS_LENGTH)
+    uint64_t number[COUNTS_LENGTH] = {0};
+    const size_t length = json_array_size(json);
+    if (length != COUNTS_LENGTH && length != COUNTS_LENGTH - 1)
         return false;
-    for (size_t i = 0; i < COUNTS_LENGTH; i++)
+    for (size_t i = 0; i < length; i++)
         if (!get_integer(json_array_get(json, i), &number[i]))
             return false;
     const uint64_t *from = number;
@@ -81,6 +83,7 @@ static bool get_counts(json_t *json, struct fm_counts *counts)
     counts->writebacks = *from++;
     counts->fetch_miss = *from++;
     counts->fetch_tlb_miss = *from++;
+    counts->target_miss = *from++;
     return true;
 }
 

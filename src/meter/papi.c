@@ -15,6 +15,7 @@ const struct fm_papi_event fm_papi_misses[] = {
     {.bit = FM_CACHE_LEVELS, .names = {"PAPI_TLB_DM"}},
     {.bit = FM_CODE_EVENT, .names = {"PAPI_L1_ICM"}},
     {.bit = FM_CODE_EVENT + 1, .names = {"PAPI_TLB_IM"}},
+    {.bit = FM_TARGET_EVENT, .names = {"PAPI_BTAC_M"}},
 };
 const size_t fm_papi_miss_count = sizeof fm_papi_misses / sizeof fm_papi_misses[0];
 

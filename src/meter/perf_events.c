@@ -32,36 +32,43 @@
         .name = names                                                                              \
     }
 
-const struct fm_perf_events fm_perf_misses = {
-    .list =
-        {
-            {.bit = 0,
-             .ways = {GENERIC_CACHE("L1-dcache-load-misses", MISS(L1D, READ), 0),
-                      NATIVE("MEM_LOAD_RETIRED:L1_MISS"), NATIVE("MEM_LOAD_UOPS_RETIRED:L1_MISS"),
-                      NATIVE("L1D_CACHE_REFILL"), NATIVE("L1D:REPLACEMENT")}},
-            {.bit = 1,
-             .ways = {NATIVE("MEM_LOAD_RETIRED:L2_MISS"), NATIVE("MEM_LOAD_UOPS_RETIRED:L2_MISS"),
-                      NATIVE("L2D_CACHE_REFILL"), NATIVE("L2_CACHE_REQ_STAT:LS_RD_BLK_C")}},
-            {.bit = 2,
-             .ways = {NATIVE("MEM_LOAD_RETIRED:L3_MISS"), NATIVE("MEM_LOAD_UOPS_RETIRED:L3_MISS"),
-                      NATIVE("L3D_CACHE_REFILL"), NATIVE("LL_CACHE_MISS_RD")}},
-            {.bit = FM_CACHE_LEVELS,
-             .ways = {NATIVE("DTLB_LOAD_MISSES:STLB_HIT+DTLB_LOAD_MISSES:MISS_CAUSES_A_WALK"),
-                      NATIVE("L1D_TLB_REFILL"), NATIVE("L1_DTLB_MISS:ANY"),
-                      GENERIC_CACHE("dTLB-load-misses", MISS(DTLB, READ), 0)}},
-            {.bit = FM_CACHE_LEVELS + 1,
-             .ways = {NATIVE("DTLB_LOAD_MISSES:MISS_CAUSES_A_WALK"), NATIVE("L2D_TLB_REFILL")}},
-            {.bit = FM_CODE_EVENT,
-             .ways = {GENERIC_CACHE("L1-icache-load-misses", MISS(L1I, READ), 0),
-                      NATIVE("L1I_CACHE_REFILL"), NATIVE("ICACHE:MISSES"),
-                      NATIVE("ICACHE_64B:IFTAG_MISS")}},
-            {.bit = FM_CODE_EVENT + 1,
-             .ways = {NATIVE("ITLB_MISSES:STLB_HIT+ITLB_MISSES:MISS_CAUSES_A_WALK"),
-                      NATIVE("L1I_TLB_REFILL"),
-                      NATIVE("L1_ITLB_MISS_L2_ITLB_HIT+L1_ITLB_MISS_L2_ITLB_MISS"),
-                      GENERIC_CACHE("iTLB-load-misses", MISS(ITLB, READ), 0)}},
-        },
-    .count = 7,
+const struct fm_perf_events fm_perf_misses =
+    {
+        .list =
+            {
+                {.bit = 0,
+                 .ways = {GENERIC_CACHE("L1-dcache-load-misses", MISS(L1D, READ), 0),
+                          NATIVE("MEM_LOAD_RETIRED:L1_MISS"),
+                          NATIVE("MEM_LOAD_UOPS_RETIRED:L1_MISS"), NATIVE("L1D_CACHE_REFILL"),
+                          NATIVE("L1D:REPLACEMENT")}},
+                {.bit = 1,
+                 .ways = {NATIVE("MEM_LOAD_RETIRED:L2_MISS"),
+                          NATIVE("MEM_LOAD_UOPS_RETIRED:L2_MISS"), NATIVE("L2D_CACHE_REFILL"),
+                          NATIVE("L2_CACHE_REQ_STAT:LS_RD_BLK_C")}},
+                {.bit = 2,
+                 .ways = {NATIVE("MEM_LOAD_RETIRED:L3_MISS"),
+                          NATIVE("MEM_LOAD_UOPS_RETIRED:L3_MISS"), NATIVE("L3D_CACHE_REFILL"),
+                          NATIVE("LL_CACHE_MISS_RD")}},
+                {.bit = FM_CACHE_LEVELS,
+                 .ways = {NATIVE("DTLB_LOAD_MISSES:STLB_HIT+DTLB_LOAD_MISSES:MISS_CAUSES_A_WALK"),
+                          NATIVE("L1D_TLB_REFILL"), NATIVE("L1_DTLB_MISS:ANY"),
+                          GENERIC_CACHE("dTLB-load-misses", MISS(DTLB, READ), 0)}},
+                {.bit = FM_CACHE_LEVELS + 1,
+                 .ways = {NATIVE("DTLB_LOAD_MISSES:MISS_CAUSES_A_WALK"), NATIVE("L2D_TLB_REFILL")}},
+                {.bit = FM_CODE_EVENT,
+                 .ways = {GENERIC_CACHE("L1-icache-load-misses", MISS(L1I, READ), 0),
+                          NATIVE("L1I_CACHE_REFILL"), NATIVE("ICACHE:MISSES"),
+                          NATIVE("ICACHE_64B:IFTAG_MISS")}},
+                {.bit = FM_CODE_EVENT + 1,
+                 .ways = {NATIVE("ITLB_MISSES:STLB_HIT+ITLB_MISSES:MISS_CAUSES_A_WALK"),
+                          NATIVE("L1I_TLB_REFILL"),
+                          NATIVE("L1_ITLB_MISS_L2_ITLB_HIT+L1_ITLB_MISS_L2_ITLB_MISS"),
+                          GENERIC_CACHE("iTLB-load-misses", MISS(ITLB, READ), 0)}},
+                /* A fetch that was sent elsewhere once the jump was decoded. */
+                {.bit = FM_TARGET_EVENT,
+                 .ways = {NATIVE("BACLEARS:ANY"), NATIVE("BACLEARS:CLEAR")}},
+            },
+        .count = 8,
 };
 
 /* Of a command all lines count that come in, whoever asked for them: loads, stores or a

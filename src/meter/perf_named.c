@@ -49,7 +49,7 @@ static bool name_one(struct fm_perf_named *named, char *item, struct fm_error *e
         return fm_fail(
             err, FM_ERR_USAGE,
             "'%.64s' is nothing whose misses are counted: use l1d, l2, l3, dtlb1, dtlb2, "
-            "l1i or itlb1",
+            "l1i, itlb1 or btb",
             item);
     if (!is_known(equals + 1))
         return fm_fail(err, FM_ERR_USAGE,

@@ -214,8 +214,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     if (!fm_believe_counters(lab, err))
         return false;
-    for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
-        lab->part = (double)bit / FM_EVENTS;
+    for (unsigned bit = 0; bit < FM_TARGET_EVENT; bit++) {
+        lab->part = (double)bit / FM_TARGET_EVENT;
         if (lab->believed & 1u << bit && !characterise(lab, bit, err))
             return false;
     }

@@ -30,10 +30,9 @@ struct believed {
     char why[FM_EVENTS][96];
 };
 
-static bool build(struct fm_lab *lab, size_t count, enum fm_op op, struct fm_string *string,
-                  struct fm_error *err)
+static bool build(struct fm_lab *lab, size_t count, size_t apart, enum fm_op op,
+                  struct fm_string *string, struct fm_error *err)
 {
-    const size_t apart = apart_of(lab);
     const struct fm_spot_plan plan = {.count = count, .stride = apart};
     if (!fm_lab_place(lab, count * apart + FM_WORD, err) || !fm_spot_string(string, &plan, err))
         return false;
@@ -48,12 +47,12 @@ static bool build(struct fm_lab *lab, size_t count, enum fm_op op, struct fm_str
     return true;
 }
 
-static bool count_all(struct fm_lab *lab, size_t count, enum fm_op op, struct fm_counts *counts,
-                      struct fm_error *err)
+static bool count_all(struct fm_lab *lab, size_t count, size_t apart, enum fm_op op,
+                      struct fm_counts *counts, struct fm_error *err)
 {
     struct fm_string string;
     struct fm_sample sample;
-    if (!build(lab, count, op, &string, err))
+    if (!build(lab, count, apart, op, &string, err))
         return false;
     const bool good = fm_lab_go_on(lab, 0, err) &&
                       lab->machine->ops->count(lab->machine, &string, 1, &sample, err);
@@ -69,13 +68,16 @@ static bool try_op(struct fm_lab *lab, enum fm_op op, unsigned events, unsigned 
 {
     static const char *const names[] = {
         [FM_OP_LOAD] = "loads", [FM_OP_STORE] = "stores", [FM_OP_JUMP] = "jumps"};
-    const size_t room = fm_lab_limit(lab) / 2 / apart_of(lab);
+    /* Other places each time: no flush makes a predictor forget a jump. */
+    const size_t apart = apart_of(lab), further = apart + FM_LONGEST_LINE;
+    const size_t room = fm_lab_limit(lab) / 2 / further;
     const size_t count = room < MOST ? room : MOST;
     struct fm_counts few, many;
     *right = 0;
     if (!events)
         return true;
-    if (!count_all(lab, count, op, &few, err) || !count_all(lab, 2 * count, op, &many, err))
+    if (!count_all(lab, count, apart, op, &few, err) ||
+        !count_all(lab, 2 * count, further, op, &many, err))
         return false;
     for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
         const double one = (double)fm_event_count(&few, bit);
@@ -104,7 +106,7 @@ static bool find_exact(struct fm_lab *lab, unsigned events, unsigned *exact, str
 {
     const struct fm_spot_plan plan = {.count = HOT_WORDS, .stride = HOT_APART};
     struct fm_string string;
-    struct fm_sample samples[HOT_RUNS];
+    bool good = true;
     *exact = events;
     if (!events)
         return true;
@@ -112,13 +114,15 @@ static bool find_exact(struct fm_lab *lab, unsigned events, unsigned *exact, str
         return false;
     fm_string_prime(&string, HOT_LAPS);
     fm_string_time(&string, HOT_WORDS * HOT_LAPS);
-    const bool good = fm_lab_go_on(lab, 0, err) &&
-                      lab->machine->ops->count(lab->machine, &string, HOT_RUNS, samples, err);
-    fm_string_free(&string);
-    for (unsigned bit = 0; bit < FM_EVENTS && good; bit++)
-        for (int i = 0; i < HOT_RUNS; i++)
-            if (fm_event_count(&samples[i].counts, bit))
+    for (int i = 0; i < HOT_RUNS && good; i++) {
+        struct fm_sample sample;
+        good = fm_lab_go_on(lab, 0, err) &&
+               lab->machine->ops->count(lab->machine, &string, 1, &sample, err);
+        for (unsigned bit = 0; bit < FM_EVENTS && good; bit++)
+            if (fm_event_count(&sample.counts, bit))
                 *exact &= ~(1u << bit);
+    }
+    fm_string_free(&string);
     return good;
 }
 
@@ -141,7 +145,7 @@ static void report_doubts(struct fm_lab *lab, const struct believed *believed)
 bool fm_believe_counters(struct fm_lab *lab, struct fm_error *err)
 {
     static const char *const none[] = {NULL};
-    const unsigned of_code = FM_COUNTS_CODE | FM_COUNTS_CODE_TLB;
+    const unsigned of_code = FM_COUNTS_CODE | FM_COUNTS_CODE_TLB | FM_COUNTS_TARGETS;
     const unsigned events = lab->machine->info.counters.events;
     struct believed believed = {.why = {""}};
     unsigned loads, stores, jumps = 0;

@@ -27,6 +27,8 @@ static const size_t spacings[] = {8, 16, 32};
 #define SHORT_LINE 32
 #define SPACINGS   (sizeof spacings / sizeof *spacings)
 #define LEVELS     3
+/* So few missed targets in a lap are none. */
+#define NO_MISS 0.5
 /* Part of a rise that is some of it. Where sets fill up one by one it comes little by little: what
    was passed over is less than this part of the entries. */
 #define SOME        0.06
@@ -301,16 +303,20 @@ static bool may_be_the_cache(const struct fm_lab *lab, const struct btb *all, si
     return others;
 }
 
-/* The spacing at which the last level holds most. */
-static bool choose(struct fm_lab *lab, struct btb *best, struct fm_error *err)
+static double line_of_code(const struct fm_lab *lab)
 {
     const struct fm_finding *known = fm_result_find(lab->result, "l1i.line");
-    const double line =
-        known && known->status == FM_MEASURED ? known->value.number : (double)SHORT_LINE;
+    return known && known->status == FM_MEASURED ? known->value.number : (double)SHORT_LINE;
+}
+
+/* The spacing at which the last level holds most; that which was counted, where one was. */
+static bool choose(struct fm_lab *lab, size_t counted, struct btb *best, struct fm_error *err)
+{
+    const double line = line_of_code(lab);
     struct btb all[SPACINGS];
     for (size_t i = 0; i < SPACINGS; i++) {
         all[i] = (struct btb){.spacing = spacings[i]};
-        if (2 * (double)spacings[i] > line)
+        if (2 * (double)spacings[i] > line || (counted && counted != spacings[i]))
             continue;
         if (!read_curve(lab, &all[i], false, err) || !keep_true_ones(lab, &all[i], err))
             return false;
@@ -324,17 +330,94 @@ static bool choose(struct fm_lab *lab, struct btb *best, struct fm_error *err)
     return true;
 }
 
+/* Jumps of a lap whose target is not known, by their event. */
+static bool count_missed(struct fm_lab *lab, size_t blocks, size_t spacing, double *missed,
+                         struct fm_error *err)
+{
+    const struct fm_count_care care = {.bit = FM_TARGET_EVENT, .none = NO_MISS, .jumps = true};
+    const struct fm_dense_plan plan = {.blocks = blocks,
+                                       .spacing = spacing,
+                                       .page = lab->machine->info.page_size,
+                                       .seed = lab->placement_seed};
+    struct fm_string string;
+    return fm_dense_string(&string, &plan, err) && fm_count_lap(lab, &string, &care, missed, err);
+}
+
+/* The largest number of blocks at one spacing all of whose targets are known, and the one after it;
+   after is 0 where there are none of more. */
+static bool count_edge(struct fm_lab *lab, size_t spacing, size_t *held, size_t *after,
+                       struct fm_error *err)
+{
+    size_t blocks = blocks_of(most_jumps[lab->options->effort], spacing);
+    double missed;
+    *held = *after = 0;
+    if (!place(lab, blocks, err) || !count_missed(lab, blocks, spacing, &missed, err))
+        return false;
+    if (missed <= NO_MISS) {
+        *held = blocks;
+        return true;
+    }
+    for (*after = blocks; *after - *held > 1;) {
+        blocks = (*held + *after) / 2;
+        if (!count_missed(lab, blocks, spacing, &missed, err))
+            return false;
+        if (missed <= NO_MISS)
+            *held = blocks;
+        else
+            *after = blocks;
+    }
+    return true;
+}
+
+/* What the event shows, at the spacing at which most is known; jumps is 0 where all is. */
+struct counted {
+    size_t spacing;
+    double jumps, after;
+};
+
+static bool count_targets(struct fm_lab *lab, struct counted *found, struct fm_error *err)
+{
+    *found = (struct counted){0};
+    for (size_t i = 0; i < SPACINGS; i++) {
+        const double each = (double)FM_DENSE_BLOCK / (double)spacings[i];
+        size_t held, after;
+        if (!fm_lab_go_on(lab, 0, err) || !count_edge(lab, spacings[i], &held, &after, err))
+            return false;
+        if (!after) {
+            *found = (struct counted){0};
+            return true;
+        }
+        if ((double)held * each > found->jumps)
+            *found = (struct counted){spacings[i], (double)held * each, (double)after * each};
+    }
+    return true;
+}
+
+/* Whether as many jumps as are asked for take as long as a few, at each spacing. */
+static bool is_flat(struct fm_lab *lab, double line, bool *flat, struct fm_error *err)
+{
+    *flat = true;
+    for (size_t i = 0; i < SPACINGS && *flat; i++) {
+        const size_t many = blocks_of(most_jumps[lab->options->effort], spacings[i]);
+        double few_ns, many_ns;
+        if (2 * (double)spacings[i] > line)
+            continue;
+        if (!place(lab, many, err) ||
+            !time_jump(lab, blocks_of(FIRST_JUMPS, spacings[i]), spacings[i], &few_ns, err) ||
+            !time_jump(lab, many, spacings[i], &many_ns, err))
+            return false;
+        *flat = many_ns - few_ns < fmax(2 * READING * many_ns, A_CYCLE * lab->known.cycle_ns / 2);
+    }
+    return true;
+}
+
 static const char *const properties[] = {"btb.entries", "btb.miss_cost", NULL};
 
-static bool run(struct fm_lab *lab, struct fm_error *err)
+/* What the clock shows, after counters have shown which spacing tells, or that none does. */
+static bool report_timed(struct fm_lab *lab, size_t spacing, bool flat, struct fm_error *err)
 {
     struct btb btb = {0};
-    bool runs;
-    if (!fm_code_runs(lab, properties, &runs, err))
-        return false;
-    if (!runs)
-        return true;
-    if (!choose(lab, &btb, err))
+    if (!flat && !choose(lab, spacing, &btb, err))
         return false;
     if (btb.count == 0) {
         char reason[sizeof((struct fm_finding *)0)->note];
@@ -351,6 +434,40 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     for (size_t i = 0; i < btb.count; i++)
         if (!report_level(lab, &btb, i, err))
             return false;
+    return true;
+}
+
+static void report_counted(struct fm_lab *lab, const struct counted *counted)
+{
+    struct fm_finding *entries = fm_result_finding(lab->result, "btb.entries", "");
+    if (entries)
+        fm_testify(entries, &(struct fm_testimony){.meter = fm_lab_meter(lab, FM_TARGET_EVENT),
+                                                   .method = "targets",
+                                                   .value = fm_number(counted->jumps),
+                                                   .low = counted->jumps,
+                                                   .high = counted->after,
+                                                   .confidence = 0.95});
+}
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    const bool counts = lab->believed & FM_COUNTS_TARGETS;
+    const double line = line_of_code(lab);
+    struct counted counted = {0};
+    bool runs, flat = false;
+    if (!fm_code_runs(lab, properties, &runs, err))
+        return false;
+    if (!runs)
+        return true;
+    if (counts && !count_targets(lab, &counted, err))
+        return false;
+    if (counts && !counted.spacing && !is_flat(lab, line, &flat, err))
+        return false;
+    const bool timed = 2 * (double)counted.spacing <= line;
+    if (!report_timed(lab, timed ? counted.spacing : 0, flat, err))
+        return false;
+    if (counted.spacing)
+        report_counted(lab, &counted);
     return true;
 }
 

@@ -210,6 +210,37 @@ static void finds_targets(void **state)
     fm_result_free(&result);
 }
 
+/* By their event: the last level to a block, and beside the clock. Where no buffer is ever full
+   nothing is searched for by the clock. */
+static void counts_targets(void **state)
+{
+    (void)state;
+    for (unsigned buffers = 0; buffers < 2; buffers++) {
+        struct fm_description description = usual_machine();
+        struct fm_error err = {0};
+        struct fm_result result;
+        description.btbs[0] = (struct fm_btb_description){768, 6, 8, 12};
+        description.btb_count = buffers;
+        struct fm_machine *machine = fm_simulated_open(&description, 1, &err);
+        assert_non_null(machine);
+        fm_simulated_count(machine, true);
+        const struct fm_survey_options options = {
+            .effort = FM_NORMAL, .seed = 1, .only = "misses,btb"};
+        fm_result_init(&result);
+        assert_true(fm_survey(machine, NULL, &options, &result, &err));
+        machine->ops->close(machine);
+        const struct fm_finding *entries = fm_result_find(&result, "btb.entries");
+        assert_non_null(entries);
+        assert_int_equal(entries->status, buffers ? FM_MEASURED : FM_UNDETERMINED);
+        if (buffers) {
+            expect(&result, "btb.entries", 768);
+            assert_string_equal(entries->witnesses[0], "clock");
+            assert_string_equal(entries->witnesses[1], "sim");
+        }
+        fm_result_free(&result);
+    }
+}
+
 static void says_where_code_cannot_be_run(void **state)
 {
     (void)state;
@@ -235,6 +266,7 @@ int main(void)
         cmocka_unit_test(finds_the_tlb_and_what_is_shared),
         cmocka_unit_test(finds_what_is_not_shared),
         cmocka_unit_test(finds_targets),
+        cmocka_unit_test(counts_targets),
         cmocka_unit_test(says_where_code_cannot_be_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

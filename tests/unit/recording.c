@@ -36,7 +36,8 @@ static struct fm_sample fickle_sample(struct fickle *fickle)
                                            .prefetches = 11,
                                            .writebacks = 12,
                                            .fetch_miss = 13,
-                                           .fetch_tlb_miss = 14};
+                                           .fetch_tlb_miss = 14,
+                                           .target_miss = 15};
     return sample;
 }
 

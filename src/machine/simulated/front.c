@@ -1,9 +1,14 @@
 #include "machine/simulated/front.h"
 
+#include <stdlib.h>
+
 #include "core/refstring.h"
+#include "core/rng.h"
 
 /* Pieces that a window is counted in at the most: that many entries is more than any has. */
 #define PIECES 16u
+/* Places for jumps that were met, at first. */
+#define FIRST_SEEN 4096
 
 static bool open_tags(struct fm_tags *tags, const char *what, uint32_t entries, uint32_t ways,
                       struct fm_error *err)
@@ -44,6 +49,7 @@ void fm_front_close(struct fm_front *front)
         fm_tags_close(&front->btbs[i].tags);
     if (front->has_ops)
         fm_tags_close(&front->ops);
+    free(front->seen);
     *front = (struct fm_front){0};
 }
 
@@ -55,7 +61,7 @@ void fm_front_forget(struct fm_front *front)
 
 void fm_front_begin(struct fm_front *front)
 {
-    front->served = 0;
+    front->served = front->first_seen = 0;
     for (unsigned i = 0; i < front->btb_count; i++)
         front->btbs[i].missed = 0;
 }
@@ -102,9 +108,58 @@ bool fm_front_serves(struct fm_front *front, const struct fm_code_piece *piece, 
     return all && held;
 }
 
+void fm_front_count_targets(struct fm_front *front, bool on)
+{
+    front->endless = on && front->btb_count == 0;
+}
+
+uint64_t fm_front_targets_missed(const struct fm_front *front)
+{
+    return front->btb_count ? front->btbs[front->btb_count - 1].missed : front->first_seen;
+}
+
+/* The place of a jump in the table, or the empty one where it would be. No jump is 0. */
+static uint32_t *place_in(uint32_t *seen, size_t size, uint32_t jump)
+{
+    size_t at = (size_t)fm_mix64(jump) & (size - 1);
+    while (seen[at] && seen[at] != jump)
+        at = (at + 1) & (size - 1);
+    return &seen[at];
+}
+
+/* Twice as large; stays as it is where there is no memory, until it is full. */
+static void enlarge(struct fm_front *front)
+{
+    const size_t size = front->seen_size ? 2 * front->seen_size : FIRST_SEEN;
+    uint32_t *larger = calloc(size, sizeof *larger);
+    if (!larger)
+        return;
+    for (size_t i = 0; i < front->seen_size; i++)
+        if (front->seen[i])
+            *place_in(larger, size, front->seen[i]) = front->seen[i];
+    free(front->seen);
+    front->seen = larger;
+    front->seen_size = size;
+}
+
+static void remember(struct fm_front *front, uint64_t address)
+{
+    const uint32_t jump = (uint32_t)(address / FM_FILLER) + 1;
+    if (2 * front->seen_count >= front->seen_size)
+        enlarge(front);
+    if (front->seen_count + 1 >= front->seen_size)
+        return;
+    uint32_t *place = place_in(front->seen, front->seen_size, jump);
+    front->first_seen += !*place;
+    front->seen_count += !*place;
+    *place = jump;
+}
+
 void fm_front_jump(struct fm_front *front, uint64_t address)
 {
     bool found = false;
+    if (front->endless)
+        remember(front, address);
     for (unsigned i = 0; i < front->btb_count; i++) {
         struct fm_btb_level *btb = &front->btbs[i];
         const uint32_t block = fm_quotient(btb->by_block, (uint32_t)address);

@@ -35,6 +35,10 @@ struct fm_front {
     uint32_t window, ops_each;
     double ops_latency;
     uint64_t served; /* fetches by the op cache */
+    bool endless;    /* targets are counted, and there is no buffer that could be full */
+    uint32_t *seen;  /* then: jumps that were met, a table of … */
+    size_t seen_size, seen_count; /* … so many places, a power of two, and so many in use */
+    uint64_t first_seen;          /* jumps that were met for the first time */
 };
 
 /* A part of a line: its bytes, and how many operations of it are executed. */
@@ -58,8 +62,15 @@ void fm_front_begin(struct fm_front *front);
    Fills it if not. */
 bool fm_front_serves(struct fm_front *front, const struct fm_code_piece *piece, bool held);
 
+/* Counts jumps whose target is not known, also where no buffer is described: that one knows every
+   target but of a jump that it has not met. */
+void fm_front_count_targets(struct fm_front *front, bool on);
+
 /* A jump looks for its target. */
 void fm_front_jump(struct fm_front *front, uint64_t address);
+
+/* Jumps that found none since the counters were zeroed. */
+uint64_t fm_front_targets_missed(const struct fm_front *front);
 
 /* Cycles since the counters were zeroed. */
 double fm_front_cycles(const struct fm_front *front);

@@ -232,7 +232,7 @@ static struct fm_counters all_counters(const struct simulated *sim)
     for (unsigned i = 0; i < sim->walker.hierarchy.count; i++)
         counters.events |= FM_COUNTS_CACHE(i);
     if (sim->walker.hierarchy.code_count)
-        counters.events |= FM_COUNTS_CODE;
+        counters.events |= FM_COUNTS_CODE | FM_COUNTS_TARGETS;
     for (unsigned i = 0; i < sim->walker.tlbs.count; i++) {
         const struct fm_tlb_level *tlb = &sim->walker.tlbs.all[i];
         if (tlb->holds != FM_HOLDS_INSTRUCTIONS)
@@ -247,5 +247,6 @@ void fm_simulated_count(struct fm_machine *machine, bool on)
 {
     struct simulated *sim = self(machine);
     sim->counting = on;
+    fm_front_count_targets(&sim->walker.front, on);
     machine->info.counters = on ? all_counters(sim) : (struct fm_counters){0};
 }

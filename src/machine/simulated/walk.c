@@ -419,5 +419,6 @@ void fm_walker_count(const struct fm_walker *walker, uint64_t references, struct
     if (walker->jumped) {
         counts->fetch_miss = counts->cache_miss[0];
         counts->fetch_tlb_miss = counts->tlb_miss[0];
+        counts->target_miss = fm_front_targets_missed(&walker->front);
     }
 }
