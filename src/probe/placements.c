@@ -193,8 +193,8 @@ static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to
         if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, rises->index[i], &how, &ns, err))
             return false;
         how.fresh = false;
-        rises->spent +=
-            LAPS_EACH * (double)point->bytes / (double)point->unit / (how.thin ? FM_THIN : 1);
+        rises->spent += LAPS_EACH * (double)point->bytes / (double)point->unit /
+                        (double)(how.thin ? fm_walk_thinness(lab, point) : 1);
     }
     return true;
 }

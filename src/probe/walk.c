@@ -21,6 +21,10 @@
 #define TLB_READINGS 8
 /* Times the bytes that a level holds at which all miss it, whatever its ways. */
 #define BEYOND 2
+/* Units of a page that are enough to show how often it misses, and of how many one is touched where
+   a page has few. */
+#define UNITS_A_PAGE 16
+#define LEAST_THIN   4
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 
@@ -294,11 +298,17 @@ static bool is_at_tlb_edge(const struct fm_walk *walk, size_t i)
     return after - before > GRAIN * fm_walk_mean(point);
 }
 
+size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *point)
+{
+    const size_t units = lab->machine->info.page_size / point->unit;
+    return units > LEAST_THIN * UNITS_A_PAGE ? units / UNITS_A_PAGE : LEAST_THIN;
+}
+
 bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampling *how,
                     double *ns, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
-    const size_t unit = how->thin ? FM_THIN * point->unit : point->unit;
+    const size_t unit = how->thin ? fm_walk_thinness(lab, point) * point->unit : point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,

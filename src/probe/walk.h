@@ -49,15 +49,16 @@ bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct f
    pages weighs more than what the clock adds. */
 struct fm_walk_sampling {
     bool fresh; /* the first string on these pages */
-    bool thin;  /* only every FM_THIN-th unit is touched */
+    bool thin;  /* only one of so many units is touched */
     bool drop;  /* the reading is not added to the point */
 };
 bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampling *how,
                     double *ns, struct fm_error *err);
 
 /* Where a set is chosen by the address as it is, every fourth unit uses every fourth set, and those
-   as much as all units use all sets: a quarter of the references says the same. */
-#define FM_THIN 4
+   as much as all units use all sets: a quarter of the references says the same, and less where
+   pages have many units, since luck is that of whole pages. Of how many units one is touched. */
+size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *point);
 
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
 void fm_walk_forget(struct fm_walk_point *point);
