@@ -26,6 +26,9 @@ bool fm_fetch_build(const struct fm_trial *trial, unsigned alternative,
     if (!fetch->cold)
         fm_string_add_phase(
             string, (struct fm_phase){.order = PRIMED, .references = each, .chained = true});
+    if (fetch->flushed)
+        fm_string_add_phase(
+            string, (struct fm_phase){.op = FM_OP_FLUSH, .order = PRIMED, .references = each});
     if (fetch->warm)
         fm_string_add_phase(string, (struct fm_phase){.references = all});
     fm_string_time(string, all);

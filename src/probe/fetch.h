@@ -13,6 +13,7 @@ struct fm_fetch {
     size_t target; /* timed */
     bool cold;     /* nothing is loaded before */
     bool warm;     /* the target itself is loaded before */
+    bool flushed;  /* what was loaded is flushed again */
 };
 
 bool fm_fetch_build(const struct fm_trial *trial, unsigned alternative,

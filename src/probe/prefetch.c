@@ -60,24 +60,52 @@ static bool ask_next_line(struct fm_lab *lab, const struct sight *sight, struct 
     return true;
 }
 
-static void report_adjacent(struct fm_lab *lab)
+/* A line longer than that of the level inside may be two that come together: then a flush of the
+   one leaves the other. *yes: it does; *no: it does not, and the line is one. The second half is
+   loaded, since a next-line prefetcher would bring it with the first. */
+static bool ask_halves(struct fm_lab *lab, size_t level, bool *yes, bool *no, struct fm_error *err)
+{
+    enum { HIT, CAME, LEFT, WAYS };
+    const size_t line = lab->known.levels[level].line, half = line / 2;
+    const struct fm_fetch fetches[WAYS] = {
+        [HIT] = {.primed = {half}, .count = 1, .target = 0, .warm = true},
+        [CAME] = {.primed = {half}, .count = 1, .target = 0},
+        [LEFT] = {.primed = {half}, .count = 1, .target = 0, .flushed = true},
+    };
+    const struct fm_group group = {.unit = line, .span = line};
+    struct fm_served served[WAYS];
+    if (!fm_fetch_run(lab, "halves", fetches, WAYS, &group, served, err))
+        return false;
+    const bool came = served[CAME].clear && served[CAME].level <= level && served[LEFT].clear;
+    *yes = came && served[LEFT].level <= level;
+    *no = came && served[LEFT].level > level;
+    return true;
+}
+
+static bool ask_adjacent(struct fm_lab *lab, struct fm_error *err)
 {
     bool adjacent = false, known = true;
     for (size_t i = 0; i + 1 < lab->known.count; i++) {
         const struct fm_known_level *level = &lab->known.levels[i];
         known &= level->line && level->sector;
         adjacent |= level->line && level->sector > level->line;
-        /* A line longer than that inside may be a shorter one that never comes alone. */
-        known &= i == 0 || level->line <= level[-1].line;
+        if (i == 0 || level->line <= level[-1].line)
+            continue;
+        bool yes, no;
+        if (!ask_halves(lab, i, &yes, &no, err))
+            return false;
+        adjacent |= yes;
+        known &= no;
     }
     struct fm_finding *finding = finding_of(lab, "prefetch.adjacent_line");
     if (!finding)
-        return;
+        return true;
     if (adjacent || known)
         fm_decided(finding, fm_bool(adjacent), 0.95, "clock", "neighbours");
     else
         fm_undetermined(
             finding, "a line longer than that of the level inside may be two that come together");
+    return true;
 }
 
 static bool ask_region(struct fm_lab *lab, const struct sight *sight, struct fm_error *err)
@@ -256,10 +284,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         all_undetermined(lab, "a page has too few lines to tell");
         return true;
     }
-    if (!ask_next_line(lab, &sight, err))
-        return false;
-    report_adjacent(lab);
-    return fm_lab_go_on(lab, 0.3, err) && ask_region(lab, &sight, err) &&
+    return ask_next_line(lab, &sight, err) && ask_adjacent(lab, err) &&
+           fm_lab_go_on(lab, 0.3, err) && ask_region(lab, &sight, err) &&
            fm_lab_go_on(lab, 0.6, err) && ask_stride(lab, &sight, err);
 }
 

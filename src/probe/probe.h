@@ -48,6 +48,7 @@ extern const struct fm_probe fm_probe_fetch;
 extern const struct fm_probe fm_probe_prefetch;
 extern const struct fm_probe fm_probe_inclusion;
 extern const struct fm_probe fm_probe_writes;
+extern const struct fm_probe fm_probe_write_backs;
 extern const struct fm_probe fm_probe_streaming;
 extern const struct fm_probe fm_probe_banks;
 extern const struct fm_probe fm_probe_later;

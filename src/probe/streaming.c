@@ -1,6 +1,10 @@
 /* Stores that stop allocating: whole lines are written one after the other, and the last of each
  * run is timed. In the first level it was brought in; beyond, the stores went past. The shortest
- * run whose last line is not there says how many lines in a row it takes. */
+ * run whose last line is not there says how many lines in a row it takes.
+ *
+ * A prefetcher brings the next lines of a run in before they are stored to. Where one may be awake,
+ * runs end in the first line of a page, which it leaves alone; that it does is seen by runs that
+ * are not written to their end. */
 #include <stdio.h>
 
 #include "probe/probe.h"
@@ -13,85 +17,124 @@
 #define WRITTEN 2
 #define NONE_OF 0.35
 #define ALL_OF  0.65
+/* First lines of pages share few sets: part of the level that pages may take, and rounds where that
+   leaves few runs. */
+#define OF_LEVEL    4
+#define MANY_ROUNDS 64
 
-struct runs {
-    struct fm_range range;
-    size_t run;
-};
+enum { ENDS, LINES, WORDS, BEFORE };
+/* Ends that were loaded; runs that were stored to, and all but the end of which were. */
+enum { LOADED, STORED, UNTIL, WAYS };
 
-enum { ENDS, LINES, WORDS };
-enum { LOADED, STORED, WAYS };
+static struct fm_phase over(unsigned order, enum fm_op op, const struct fm_string *string)
+{
+    return (struct fm_phase){.op = op, .order = order, .references = string->orders[order].count};
+}
 
 static bool build(const struct fm_trial *trial, unsigned alternative, const struct fm_group *group,
                   struct fm_string *string, struct fm_error *err)
 {
-    const struct runs *runs = trial->data;
+    const struct fm_runs *runs = trial->data;
     (void)group;
-    if (!fm_string_add_runs(string, &runs->range, runs->run, FM_RUN_ENDS, err) ||
-        !fm_string_add_runs(string, &runs->range, runs->run, FM_RUN_LINES, err) ||
-        !fm_string_add_runs(string, &runs->range, runs->run, FM_RUN_WORDS, err))
+    if (!fm_string_add_runs(string, runs, FM_RUN_ENDS, err) ||
+        !fm_string_add_runs(string, runs, FM_RUN_LINES, err) ||
+        !fm_string_add_runs(string, runs, FM_RUN_WORDS, err) ||
+        !fm_string_add_runs(string, runs, FM_RUN_BEFORE, err))
         return false;
-    const struct fm_order *orders = string->orders;
-    fm_string_add_phase(
-        string,
-        (struct fm_phase){.op = FM_OP_FLUSH, .order = LINES, .references = orders[LINES].count});
-    if (alternative == STORED)
-        fm_string_add_phase(string, (struct fm_phase){.op = FM_OP_STORE,
-                                                      .order = WORDS,
-                                                      .references = orders[WORDS].count});
+    fm_string_add_phase(string, over(LINES, FM_OP_FLUSH, string));
+    if (alternative == LOADED)
+        fm_string_add_phase(string, over(ENDS, FM_OP_LOAD, string));
     else
-        fm_string_add_phase(string, (struct fm_phase){.references = orders[ENDS].count});
-    fm_string_time(string, orders[ENDS].count);
+        fm_string_add_phase(string,
+                            over(alternative == STORED ? WORDS : BEFORE, FM_OP_STORE, string));
+    fm_string_time(string, string->orders[ENDS].count);
     return true;
 }
 
-/* Which part of the last lines of runs are not in the first level. */
-static bool ask(struct fm_lab *lab, size_t run, double *missing, struct fm_error *err)
+/* Runs close to each other, as many as fit a part of the level. */
+static struct fm_runs runs_anywhere(const struct fm_known_level *first, size_t run)
 {
-    const struct fm_known_level *first = &lab->known.levels[0];
     const size_t lines = (size_t)first->capacity / first->line / WRITTEN;
     const size_t most = MOST_RUNS * (run + 1);
-    struct runs runs = {.range = {.lines = lines < most ? lines : most, .unit = first->line},
-                        .run = run};
+    return (struct fm_runs){.range = {.lines = lines < most ? lines : most, .unit = first->line},
+                            .run = run,
+                            .apart = run + 1};
+}
+
+/* Runs that end with the first line of a page, an odd number of pages from one to the next. */
+static struct fm_runs runs_into_pages(const struct fm_known_level *first, size_t page, size_t run)
+{
+    const size_t lines = page / first->line, pages = (run + lines) / lines | 1;
+    size_t count = (size_t)first->capacity / (OF_LEVEL * pages * page);
+    count = count < 1 ? 1 : count > MOST_RUNS ? MOST_RUNS : count;
+    return (struct fm_runs){.range = {.from = (lines - (run - 1) % lines) % lines * first->line,
+                                      .lines = count * pages * lines,
+                                      .unit = first->line},
+                            .run = run,
+                            .apart = pages * lines};
+}
+
+/* Which part of the last lines of runs are not in the first level when they were stored to, and
+   when all but they were. */
+struct missing {
+    double stored, until;
+};
+
+static bool ask(struct fm_lab *lab, size_t run, bool into_pages, struct missing *missing,
+                struct fm_error *err)
+{
+    const struct fm_known_level *first = &lab->known.levels[0];
+    const size_t page = lab->machine->info.page_size;
+    struct fm_runs runs =
+        into_pages ? runs_into_pages(first, page, run) : runs_anywhere(first, run);
     struct fm_taken taken[WAYS];
     struct fm_trial trial = {.name = "runs",
                              .build = build,
                              .data = &runs,
-                             .alternatives = WAYS,
+                             .alternatives = into_pages ? WAYS : UNTIL,
                              .group = {.unit = first->line, .span = first->line},
-                             .beside = lines * first->line,
+                             .beside = page + runs.range.lines * first->line,
                              .served = true};
     fm_trial_plan(lab, &trial);
-    trial.rounds = fm_levels_are_counted(lab) ? trial.rounds : ROUNDS;
+    if (!fm_levels_are_counted(lab))
+        trial.rounds = into_pages ? MANY_ROUNDS : ROUNDS;
     trial.group.count = 1;
-    runs.range.from = fm_trial_beside(&trial);
+    runs.range.from += fm_trial_beside(&trial);
     if (!fm_lab_go_on(lab, 0.5, err) || !fm_trial_run(lab, &trial, taken, err))
         return false;
-    *missing = (taken[STORED].ns - taken[LOADED].ns) / (first[1].height_ns - first->height_ns);
+    const double step = first[1].height_ns - first->height_ns;
+    missing->stored = (taken[STORED].ns - taken[LOADED].ns) / step;
+    missing->until = into_pages ? (taken[UNTIL].ns - taken[LOADED].ns) / step : 1;
     return true;
 }
 
+/* Whether what is missing is clear: all of it or nothing, and all where nothing was stored. */
+static bool is_clear(const struct missing *missing)
+{
+    return missing->until > ALL_OF && (missing->stored < NONE_OF || missing->stored > ALL_OF);
+}
+
 /* The shortest run whose end is missing; 0: none up to the longest, *clear false: not told. */
-static bool search(struct fm_lab *lab, size_t longest, size_t *shortest, bool *clear,
-                   struct fm_error *err)
+static bool search(struct fm_lab *lab, size_t longest, bool into_pages, size_t *shortest,
+                   bool *clear, struct fm_error *err)
 {
     size_t here = 1, gone = 0;
-    double missing;
+    struct missing missing;
     *clear = true;
     *shortest = 0;
     for (size_t run = 2; run <= longest && !gone && *clear; run *= 2) {
-        if (!ask(lab, run, &missing, err))
+        if (!ask(lab, run, into_pages, &missing, err))
             return false;
-        *clear = missing < NONE_OF || missing > ALL_OF;
-        here = missing < NONE_OF ? run : here;
-        gone = missing > ALL_OF ? run : 0;
+        *clear = is_clear(&missing);
+        here = missing.stored < NONE_OF ? run : here;
+        gone = missing.stored > ALL_OF ? run : 0;
     }
     while (gone > here + 1 && *clear) {
         const size_t run = (here + gone) / 2;
-        if (!ask(lab, run, &missing, err))
+        if (!ask(lab, run, into_pages, &missing, err))
             return false;
-        *clear = missing < NONE_OF || missing > ALL_OF;
-        if (missing < NONE_OF)
+        *clear = is_clear(&missing);
+        if (missing.stored < NONE_OF)
             here = run;
         else
             gone = run;
@@ -118,12 +161,12 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const struct fm_known_level *first = &lab->known.levels[0];
     const bool possible = is_true(lab, "l1d.write_allocate") && first->line && first->capacity > 0;
-    const bool seen = is_false(lab, "prefetch.next_line") && is_false(lab, "prefetch.stride");
+    const bool asleep = is_false(lab, "prefetch.next_line") && is_false(lab, "prefetch.stride");
     size_t shortest = 0;
     bool clear = false;
-    if (possible && seen) {
+    if (possible) {
         const size_t lines = (size_t)first->capacity / first->line / WRITTEN;
-        if (!search(lab, lines - 1, &shortest, &clear, err))
+        if (!search(lab, lines - 1, !asleep, &shortest, &clear, err))
             return false;
     }
     struct fm_finding *finding = fm_result_finding(lab->result, properties[0], "");
@@ -134,7 +177,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         snprintf(finding->note, sizeof finding->note, "stores never allocate in this level");
     } else if (!possible)
         fm_undetermined(finding, "whether stores allocate at all is not known");
-    else if (!seen)
+    else if (!clear && !asleep)
         fm_undetermined(finding, "a prefetcher may bring the lines in that stores go past");
     else if (!clear)
         fm_undetermined(finding, "some lines that were written were there and some were not");

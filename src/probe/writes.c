@@ -171,6 +171,16 @@ static bool is_exclusive(const struct fm_lab *lab, const char *property)
            strcmp(finding->value.text, "exclusive") == 0;
 }
 
+/* Stores to lines that are not in the level end beyond it, and that takes longer: so those to lines
+   that are in it end there. */
+static bool ends_inside(const struct fm_lab *lab, const struct fm_taken taken[POLICIES])
+{
+    const struct fm_finding *allocates = fm_result_find(lab->result, "l1d.write_allocate");
+    return allocates && allocates->status == FM_MEASURED && !allocates->value.truth &&
+           taken[OUTSIDE].ns - taken[INSIDE].ns >
+               SURE * hypot(taken[OUTSIDE].error, taken[INSIDE].error);
+}
+
 static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICIES])
 {
     const struct fm_known_level *first = &lab->known.levels[0];
@@ -188,7 +198,7 @@ static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICI
         fm_undetermined(finding, "lines that were written leave the level hardly slower");
     else if (apart < SEEN * taken[INSIDE].ns || slow)
         fm_decided(finding, fm_text("through"), 0.95, "clock", "stores");
-    else if (is_exclusive(lab, "l2.inclusion"))
+    else if (is_exclusive(lab, "l2.inclusion") || ends_inside(lab, taken))
         fm_decided(finding, fm_text("back"), 0.9, "clock", "stores");
     else {
         finding->candidate_count = 2;

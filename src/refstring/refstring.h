@@ -271,12 +271,16 @@ struct fm_range {
 };
 bool fm_string_add_range(struct fm_string *string, const struct fm_range *range, size_t first,
                          size_t count, struct fm_error *err);
-/* As many runs of `run` lines as fit the range, each a line apart from the one before: an order
-   over every word of them one after the other, over one word in each line, or in the last of each
-   run. */
-enum fm_run_part { FM_RUN_WORDS, FM_RUN_LINES, FM_RUN_ENDS };
-bool fm_string_add_runs(struct fm_string *string, const struct fm_range *range, size_t run,
-                        enum fm_run_part part, struct fm_error *err);
+/* As many runs of `run` lines as fit the range, each beginning so many lines after the one before:
+   an order over every word of them one after the other, over those that are not in the last line of
+   a run, over one word in each line, or in the last of each run. */
+enum fm_run_part { FM_RUN_WORDS, FM_RUN_BEFORE, FM_RUN_LINES, FM_RUN_ENDS };
+struct fm_runs {
+    struct fm_range range;
+    size_t run, apart; /* more than the run */
+};
+bool fm_string_add_runs(struct fm_string *string, const struct fm_runs *runs, enum fm_run_part part,
+                        struct fm_error *err);
 /* Appends a phase of any kind. */
 void fm_string_add_phase(struct fm_string *string, struct fm_phase phase);
 

@@ -73,21 +73,25 @@ bool fm_string_add_range(struct fm_string *string, const struct fm_range *range,
     return true;
 }
 
-bool fm_string_add_runs(struct fm_string *string, const struct fm_range *range, size_t run,
-                        enum fm_run_part part, struct fm_error *err)
+bool fm_string_add_runs(struct fm_string *string, const struct fm_runs *runs, enum fm_run_part part,
+                        struct fm_error *err)
 {
-    const size_t runs = range->lines / (run + 1), words = range->unit / FM_WORD;
-    const size_t each = part == FM_RUN_WORDS ? run * words : part == FM_RUN_LINES ? run : 1;
-    if (!fm_string_add_order(string, runs * each, err))
+    const struct fm_range *range = &runs->range;
+    const size_t count = range->lines / runs->apart, words = range->unit / FM_WORD;
+    const size_t each[] = {[FM_RUN_WORDS] = runs->run * words,
+                           [FM_RUN_BEFORE] = (runs->run - 1) * words,
+                           [FM_RUN_LINES] = runs->run,
+                           [FM_RUN_ENDS] = 1};
+    if (!fm_string_add_order(string, count * each[part], err))
         return false;
-    for (size_t i = 0; i < runs * each; i++) {
-        size_t within = i % each; /* words from the run's beginning */
+    uint32_t *word = string->orders[string->order_count - 1].word;
+    for (size_t i = 0; i < count * each[part]; i++) {
+        size_t within = i % each[part]; /* words from the run's beginning */
         if (part == FM_RUN_LINES)
             within *= words;
         else if (part == FM_RUN_ENDS)
-            within = (run - 1) * words;
-        string->orders[string->order_count - 1].word[i] =
-            (uint32_t)(range->from / FM_WORD + i / each * (run + 1) * words + within);
+            within = (runs->run - 1) * words;
+        word[i] = (uint32_t)(range->from / FM_WORD + i / each[part] * runs->apart * words + within);
     }
     return true;
 }

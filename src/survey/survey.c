@@ -35,6 +35,7 @@ static const struct fm_probe *const probes[] = {
     &fm_probe_prefetch,
     &fm_probe_inclusion,
     &fm_probe_writes,
+    &fm_probe_write_backs,
     &fm_probe_streaming,
     &fm_probe_banks,
     &fm_probe_later,

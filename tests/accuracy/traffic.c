@@ -13,6 +13,7 @@ enum row {
     L1_ALLOCATE,
     ALLOCATE,
     L1_POLICY,
+    POLICY,
     STREAMING,
     BANKS,
     INCLUSION,
@@ -29,6 +30,7 @@ static const char *const names[ROWS] = {
     [L1_ALLOCATE] = "l1d.write_allocate",
     [ALLOCATE] = "outer write_allocate",
     [L1_POLICY] = "l1d.write_policy",
+    [POLICY] = "outer write_policy",
     [STREAMING] = "l1d.streaming_stores",
     [BANKS] = "l1d.banks",
     [INCLUSION] = "inclusion",
@@ -97,6 +99,13 @@ static void draw_banks(struct fm_rng *rng, struct fm_description *machine)
         first->bank_width = first->line;
 }
 
+static void draw_outer_policies(struct fm_rng *rng, struct fm_description *machine)
+{
+    for (size_t i = 1; i < machine->cache_count; i++)
+        if (one_in(rng, 4))
+            machine->caches[i].write_policy = FM_WRITE_THROUGH;
+}
+
 static void draw(const struct fm_plan *plan, unsigned index, struct fm_description *machine)
 {
     struct fm_rng rng;
@@ -106,6 +115,7 @@ static void draw(const struct fm_plan *plan, unsigned index, struct fm_descripti
     draw_inclusion(&rng, machine);
     draw_fetches(&rng, machine);
     draw_banks(&rng, machine);
+    draw_outer_policies(&rng, machine);
 }
 
 static void judge(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
@@ -173,13 +183,14 @@ static void judge_machine(struct fm_figures *figures, const struct fm_plan *plan
         if (i == 0 || cache->inclusion != FM_INCLUSION_EXCLUSIVE)
             judge(figures, plan, index, i ? ALLOCATE : L1_ALLOCATE, result, name,
                   fm_bool(cache->write_allocate));
+        snprintf(name, sizeof name, "%s.write_policy", cache->name);
+        judge(figures, plan, index, i ? POLICY : L1_POLICY, result, name,
+              fm_text(cache->write_policy == FM_WRITE_BACK ? "back" : "through"));
         snprintf(name, sizeof name, "%s.inclusion", cache->name);
         if (i > 0)
             judge(figures, plan, index, INCLUSION, result, name,
                   fm_text(inclusions[cache->inclusion]));
     }
-    judge(figures, plan, index, L1_POLICY, result, "l1d.write_policy",
-          fm_text(first->write_policy == FM_WRITE_BACK ? "back" : "through"));
     if (first->write_allocate)
         judge(figures, plan, index, STREAMING, result, names[STREAMING],
               first->streaming_stores ? fm_number(first->streaming_stores)
@@ -224,7 +235,7 @@ static bool within_bounds(const struct fm_plan *plan, const struct fm_figures *f
         const double all = fm_tally_cases(t);
         good &= t->wrong / all <= 0.02 + 1.0 / all;
         /* These abstain often, and are right where they do not. */
-        good &= row == INCLUSION || row == ADJACENT_LINE || row == STREAMING ||
+        good &= row == INCLUSION || row == POLICY || row == ADJACENT_LINE || row == STREAMING ||
                 t->right / all >= 0.9 - 1.0 / all;
     }
     return good;
@@ -234,7 +245,7 @@ int main(int argc, char **argv)
 {
     const struct fm_counting counting = {
         .name = "traffic",
-        .plan = {.machines = 300, .seed = 1, .only = "streaming,banks"},
+        .plan = {.machines = 300, .seed = 1, .only = "streaming,banks,write-backs"},
         .rows = names,
         .row_count = ROWS,
         .draw = draw,

@@ -71,6 +71,20 @@ static void test_prefetchers(void **state)
     }
 }
 
+/* A line twice as long as that inside is one, unless it is a pair. */
+static void test_longer_lines_are_no_pairs(void **state)
+{
+    (void)state;
+    static const unsigned kinds[] = {0, FM_PREFETCH_NEXT_LINE, FM_PREFETCH_ADJACENT_LINE};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct fm_description machine = machine_with(kinds[i], 32, 0, 0);
+        struct fm_result result;
+        survey_fetches(&machine, &result);
+        expect_truth(&result, "prefetch.adjacent_line", kinds[i] == FM_PREFETCH_ADJACENT_LINE);
+        fm_result_free(&result);
+    }
+}
+
 /* Two lines that the level inside always asks for together look like one of twice their length,
    until one of them is flushed. By the clock, and by counters. */
 static void test_pairs_are_no_lines(void **state)
@@ -99,6 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sectors),
         cmocka_unit_test(test_prefetchers),
+        cmocka_unit_test(test_longer_lines_are_no_pairs),
         cmocka_unit_test(test_pairs_are_no_lines),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

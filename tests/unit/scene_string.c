@@ -79,16 +79,21 @@ static void test_runs(void **state)
     (void)state;
     struct fm_error err;
     struct fm_string string = empty();
-    const struct fm_range range = {.from = 0, .lines = 9, .unit = 32};
-    assert_true(fm_string_add_runs(&string, &range, 2, FM_RUN_WORDS, &err));
-    assert_true(fm_string_add_runs(&string, &range, 2, FM_RUN_LINES, &err));
-    assert_true(fm_string_add_runs(&string, &range, 2, FM_RUN_ENDS, &err));
+    const struct fm_runs runs = {
+        .range = {.from = 0, .lines = 9, .unit = 32}, .run = 2, .apart = 3};
+    assert_true(fm_string_add_runs(&string, &runs, FM_RUN_WORDS, &err));
+    assert_true(fm_string_add_runs(&string, &runs, FM_RUN_LINES, &err));
+    assert_true(fm_string_add_runs(&string, &runs, FM_RUN_ENDS, &err));
+    assert_true(fm_string_add_runs(&string, &runs, FM_RUN_BEFORE, &err));
     assert_int_equal(string.orders[0].count, 3 * 2 * 4);
     for (size_t i = 0; i < 24; i++)
         assert_int_equal(string.orders[0].word[i], i / 8 * 12 + i % 8);
     static const uint32_t lines[] = {0, 4, 12, 16, 24, 28}, ends[] = {4, 16, 28};
     assert_memory_equal(string.orders[1].word, lines, sizeof lines);
     assert_memory_equal(string.orders[2].word, ends, sizeof ends);
+    assert_int_equal(string.orders[3].count, 3 * 4);
+    for (size_t i = 0; i < 12; i++)
+        assert_int_equal(string.orders[3].word[i], i / 4 * 12 + i % 4);
     fm_string_free(&string);
 }
 

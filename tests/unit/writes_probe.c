@@ -88,11 +88,84 @@ static void test_a_level_that_keeps_nothing_in_use(void **state)
     fm_result_free(&result);
 }
 
+/* Prefetchers bring in what stores go past, but not the first line of a page. */
+static void test_streaming_beside_prefetchers(void **state)
+{
+    (void)state;
+    static const uint32_t lines[] = {5, 0};
+    for (size_t i = 0; i < 2; i++) {
+        const struct kind kind = {true, false, lines[i], FM_INCLUSION_NONE};
+        struct fm_description machine = machine_of(&kind);
+        machine.prefetch = FM_PREFETCH_STRIDE | FM_PREFETCH_NEXT_LINE;
+        struct fm_survey_options options = lab_options();
+        struct fm_result result;
+        options.only = "streaming";
+        lab_survey(&machine, &options, &result);
+        if (lines[i])
+            lab_expect(&result, "l1d.streaming_stores", lines[i], 0);
+        else
+            assert_int_equal(lab_finding(&result, "l1d.streaming_stores")->status, FM_ABSENT);
+        fm_result_free(&result);
+    }
+}
+
+/* Where dirty lines leave a level at no cost, stores that end beyond it tell. */
+static void test_policy_by_stores_that_go_past(void **state)
+{
+    (void)state;
+    const struct kind kind = {false, false, 0, FM_INCLUSION_EXCLUSIVE};
+    struct fm_description machine = machine_of(&kind);
+    machine.caches[0].replacement = FM_REPLACE_FIFO;
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.only = "writes";
+    lab_survey(&machine, &options, &result);
+    assert_int_equal(lab_finding(&result, "l2.inclusion")->status, FM_UNDETERMINED);
+    expect(&result, "l1d.write_policy", fm_text("back"));
+    fm_result_free(&result);
+}
+
+static void test_policies_of_outer_levels(void **state)
+{
+    (void)state;
+    for (int through = 0; through < 2; through++) {
+        const struct kind kind = {true, false, 0, FM_INCLUSION_NONE};
+        struct fm_description machine = machine_of(&kind);
+        machine.caches[1].write_policy = through ? FM_WRITE_THROUGH : FM_WRITE_BACK;
+        struct fm_survey_options options = lab_options();
+        struct fm_result result;
+        options.only = "write-backs";
+        lab_survey(&machine, &options, &result);
+        expect(&result, "l2.write_policy", fm_text(through ? "through" : "back"));
+        fm_result_free(&result);
+    }
+}
+
+/* What leaves a level moves into an exclusive one behind it, written or not. */
+static void test_a_policy_that_does_not_show(void **state)
+{
+    (void)state;
+    const struct kind kind = {true, false, 0, FM_INCLUSION_NONE};
+    struct fm_description machine = machine_of(&kind);
+    machine.caches[machine.cache_count++] = lab_cache(3, 1 << 20, 64, 8);
+    machine.caches[2].inclusion = FM_INCLUSION_EXCLUSIVE;
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.only = "write-backs";
+    lab_survey(&machine, &options, &result);
+    assert_int_equal(lab_finding(&result, "l2.write_policy")->status, FM_UNDETERMINED);
+    fm_result_free(&result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stores_and_inclusion),
         cmocka_unit_test(test_stores_and_inclusion_by_counts),
+        cmocka_unit_test(test_streaming_beside_prefetchers),
+        cmocka_unit_test(test_policy_by_stores_that_go_past),
+        cmocka_unit_test(test_policies_of_outer_levels),
+        cmocka_unit_test(test_a_policy_that_does_not_show),
         cmocka_unit_test(test_a_level_that_keeps_nothing_in_use),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,178 @@
+/* Where outer levels keep what was written: in themselves (back), or in what is behind them too
+ * (through).
+ *
+ * Lines that a level holds are written, read again so that nothing dirty is left further inside,
+ * and then driven out by others, beside lines that were only read. If that takes longer the level
+ * had to write them: back. If it takes no longer, either that costs nothing, or what was written
+ * was passed on at once. Then the stores themselves must have taken longer than the levels up to
+ * this one need: through. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/probe.h"
+#include "probe/trial.h"
+
+/* Times the level that drives everything out of it; on scattered pages its capacity is what they
+   leave of it, about half or more. */
+#define TURNS     1.5
+#define SCATTERED 3
+/* Part of a reference behind the level that writing a line must add, and that is nothing. */
+#define SEEN    0.2
+#define NOTHING 0.05
+#define SURE    5    /* standard errors that a difference must have */
+#define ENOUGH  0.35 /* of the step to what is behind the level */
+/* Rounds; and what driving out a larger level would take longer than a survey can spend. */
+#define ROUNDS        4
+#define MOST_BYTES    (4u << 20)
+#define MOST_THOROUGH (32u << 20)
+
+enum { OURS, OTHERS, RANGES };
+/* Driven out clean, and dirty; and stores to what the level holds, beside loads. */
+enum { CLEAN, DIRTY, STORES, LOADS, WAYS };
+
+static struct fm_phase over(unsigned order, enum fm_op op, const struct fm_string *string)
+{
+    return (struct fm_phase){.op = op, .order = order, .references = string->orders[order].count};
+}
+
+static bool build(const struct fm_trial *trial, unsigned alternative, const struct fm_group *group,
+                  struct fm_string *string, struct fm_error *err)
+{
+    const struct fm_range *ranges = trial->data;
+    const bool driven = alternative == CLEAN || alternative == DIRTY;
+    (void)group;
+    for (size_t i = 0; i < RANGES; i++)
+        if (!fm_string_add_range(string, &ranges[i], 0, ranges[i].lines, err))
+            return false;
+    fm_string_add_phase(string, over(OTHERS, FM_OP_LOAD, string));
+    fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
+    if (driven) {
+        fm_string_add_phase(string,
+                            over(OURS, alternative == DIRTY ? FM_OP_STORE : FM_OP_LOAD, string));
+        fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
+    }
+    struct fm_phase timed =
+        over(driven ? OTHERS : OURS, alternative == STORES ? FM_OP_STORE : FM_OP_LOAD, string);
+    timed.metered = true;
+    fm_string_add_phase(string, timed);
+    return true;
+}
+
+static double error_of(struct fm_taken a, struct fm_taken b)
+{
+    return hypot(a.error, b.error);
+}
+
+/* What writing a line adds when it leaves the level, and the error of that. */
+struct cost {
+    double ns, error;
+};
+
+static void report(struct fm_lab *lab, size_t index, const struct fm_taken taken[WAYS],
+                   double lines_driven)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const struct cost cost = {(taken[DIRTY].ns - taken[CLEAN].ns) * lines_driven,
+                              error_of(taken[DIRTY], taken[CLEAN]) * lines_driven};
+    const double more = taken[STORES].ns - taken[LOADS].ns;
+    const double inside = lab->known.levels[0].height_ns + level->height_ns;
+    const bool slow = more > inside + ENOUGH * (level[1].height_ns - level->height_ns) &&
+                      more - inside > SURE * error_of(taken[STORES], taken[LOADS]);
+    struct fm_finding *finding = fm_lab_finding(lab, index, "write_policy", "");
+    if (!finding)
+        return;
+    if (taken[CLEAN].ns - taken[LOADS].ns < ENOUGH * (level[1].height_ns - level->height_ns) &&
+        !(cost.ns > SEEN * level[1].height_ns))
+        fm_undetermined(finding, "lines could not be driven out of it, or that takes no time");
+    else if (cost.ns > SEEN * level[1].height_ns && cost.ns > SURE * cost.error)
+        fm_decided(finding, fm_text("back"), 0.95, "clock", "dirty-victims");
+    else if (fabs(cost.ns) < NOTHING * level[1].height_ns + cost.error && slow)
+        fm_decided(finding, fm_text("through"), 0.9, "clock", "stores");
+    else {
+        finding->candidate_count = 2;
+        finding->candidates[0] = fm_text("back");
+        finding->candidates[1] = fm_text("through");
+        fm_undetermined(finding, "that lines were written costs nothing when they leave the level");
+    }
+}
+
+/* Whether the next level takes in what leaves this one, written or not. */
+static bool moves_outward(const struct fm_lab *lab, size_t index)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "l%zu.inclusion", index + 2);
+    const struct fm_finding *finding = fm_result_find(lab->result, property);
+    return finding && finding->status == FM_MEASURED &&
+           strcmp(finding->value.text, "exclusive") == 0;
+}
+
+/* Why it is not asked; NULL: it is. */
+static const char *obstacle(const struct fm_lab *lab, size_t index, size_t bytes)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const bool thorough = lab->options->effort == FM_THOROUGH;
+    if (!(level->capacity > 0))
+        return "how much it holds is not known, nor what drives lines out of it";
+    if (level->capacity > (thorough ? MOST_THOROUGH : MOST_BYTES))
+        return thorough ? "driving lines out of so large a level takes too long"
+                        : "driving lines out of so large a level takes long: try --thorough";
+    if (moves_outward(lab, index))
+        return "the next level takes in what leaves this one, written or not";
+    return bytes > fm_lab_limit(lab) ? "there is not memory enough to drive lines out of it" : NULL;
+}
+
+static bool ask(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const size_t unit = level->line ? level->line : lab->walk.unit;
+    const size_t ours = (size_t)level->capacity / unit;
+    const size_t others = (size_t)((lab->known.scattered ? SCATTERED : TURNS) * (double)ours);
+    struct fm_range ranges[RANGES];
+    struct fm_taken taken[WAYS];
+    struct fm_trial trial = {.name = "write-backs",
+                             .build = build,
+                             .data = ranges,
+                             .alternatives = WAYS,
+                             .group = {.unit = unit, .span = unit},
+                             .beside = (ours + others) * unit};
+    fm_trial_plan(lab, &trial);
+    trial.rounds = ROUNDS * 2;
+    trial.group.count = 1;
+    const size_t from = fm_trial_beside(&trial);
+    const char *why = obstacle(lab, index, from + trial.beside);
+    if (why) {
+        struct fm_finding *finding = fm_lab_finding(lab, index, "write_policy", "");
+        if (finding)
+            fm_undetermined(finding, why);
+        return true;
+    }
+    ranges[OURS] = (struct fm_range){.from = from, .lines = ours, .unit = unit};
+    ranges[OTHERS] = (struct fm_range){.from = from + ours * unit, .lines = others, .unit = unit};
+    if (!fm_lab_go_on(lab, 0.5, err) || !fm_trial_run(lab, &trial, taken, err))
+        return false;
+    report(lab, index, taken, (double)others / (double)ours);
+    return true;
+}
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    if (!lab->known.memory_seen)
+        return true;
+    for (size_t i = 1; i + 1 < lab->known.count; i++)
+        if (!ask(lab, i, err))
+            return false;
+    return true;
+}
+
+static const char *const properties[] = {NULL};
+
+const struct fm_probe fm_probe_write_backs = {
+    .name = "write-backs",
+    .finds = "where outer levels keep what was written",
+    .needs = "levels,capacity,inclusion",
+    .share = 0.04,
+    .detail = true,
+    .run = run,
+    .properties = properties,
+};
