@@ -24,8 +24,6 @@ static const double far_bytes[] = {
 #define SHOWN 0.5
 /* What two good surveys of one machine differ by. */
 #define LEAST_WIDTH 0.03
-/* Part of a cycle that the clock shows of one. */
-#define A_CYCLE 0.9
 
 static struct fm_finding *l1i_finding(struct fm_lab *lab, const char *attribute, const char *unit)
 {
@@ -87,7 +85,7 @@ static void report_miss(struct fm_lab *lab, const struct miss *miss)
 /* Whatever answers in place of a cache takes a cycle more, at the least. */
 static bool is_clear(const struct fm_lab *lab, const struct fm_tlb_step *rise)
 {
-    return rise->cost - rise->cost_before > A_CYCLE * lab->known.cycle_ns;
+    return rise->cost - rise->cost_before > FM_A_CYCLE * lab->known.cycle_ns;
 }
 
 static bool same_look(const struct fm_code_line *a, const struct fm_code_line *b)
@@ -114,13 +112,14 @@ static bool look_at_line(struct fm_lab *lab, struct fm_icache *icache, size_t st
 }
 
 /* The first rise that is a cache's; its number, or the count of rises. The line is found on the
-   way; where it is not, no rise beyond is the first cache's either. */
+   way; where something stays open, no rise beyond is the first cache's either. */
 static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
-                       struct fm_error *err)
+                       const char **open, struct fm_error *err)
 {
+    *open = "fetching adds nothing that grows with the code";
     for (*step = 0; *step < icache->count; ++*step) {
         struct fm_code_line look;
-        bool ops;
+        enum fm_rise_of of;
         if (!is_clear(lab, &icache->steps[*step]))
             continue;
         if (!look_at_line(lab, icache, *step, &look, err))
@@ -128,13 +127,16 @@ static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
         if (!look.from_lines)
             continue;
         icache->line = look.line;
-        if (!look.line)
+        if (!look.line) {
+            *open = "how far apart slots must be to lie in two lines does not show";
             return true;
-        if (!fm_is_op_cache(lab, icache, *step, &ops, err))
+        }
+        if (!fm_tell_from_operations(lab, icache, *step, &of, err))
             return false;
-        if (!ops)
-            return true;
-        icache->has_ops = true;
+        if (of == FM_RISE_OPERATIONS)
+            continue;
+        *open = of == FM_RISE_CACHE ? NULL : "it may be a cache, or hold decoded operations";
+        return true;
     }
     return true;
 }
@@ -189,16 +191,13 @@ static void report_ways(struct fm_lab *lab, const struct fm_icache *icache)
 static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
 {
     const double limit = (double)fm_lab_limit(lab) / 4;
+    const char *open;
     size_t step;
     if (!fm_read_fetch_curve(lab, icache, FM_FIRST_PITCH, fmin(limit, FIRST_FAR), NULL, err) ||
-        !find_cache(lab, icache, &step, err))
+        !fm_time_conflict(lab, icache, err) || !find_cache(lab, icache, &step, &open, err))
         return false;
-    if (step == icache->count) {
-        give_up(lab, "fetching adds nothing that grows with the code");
-        return true;
-    }
-    if (!icache->line) {
-        give_up(lab, "how far apart slots must be to lie in two lines does not show");
+    if (open) {
+        give_up(lab, open);
         return true;
     }
     const struct fm_tlb_step rough = icache->steps[step];
@@ -220,7 +219,7 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
     struct miss miss;
     if (!time_miss(lab, icache, icache->ways ? capacity : rise.missed, &miss, err))
         return false;
-    if (miss.ns < SHOWN * (rise.cost - rise.cost_before)) {
+    if (miss.ns < SHOWN * fm_code_miss(icache, &rise)) {
         give_up(lab, "beyond what looks like its capacity, lines do not miss as they should");
         return true;
     }
@@ -269,7 +268,7 @@ static bool second(struct fm_lab *lab, struct fm_icache *icache, const struct fm
     const size_t step = rise_around(lab, icache, counted->bytes);
     if (step == icache->count)
         return true;
-    const double miss_ns = icache->steps[step].cost - icache->steps[step].cost_before;
+    const double miss_ns = fm_code_miss(icache, &icache->steps[step]);
     struct fm_code_line look;
     if (!look_at_line(lab, icache, step, &look, err))
         return false;

@@ -7,16 +7,18 @@
 
 /* A first look, before the line is known, goes by this many bytes. */
 #define FM_FIRST_PITCH 64
+/* Part of a cycle that the clock shows of one. */
+#define FM_A_CYCLE 0.9
 
 struct fm_icache {
     struct fm_code_lines lines; /* to fill and time */
     struct fm_tlb_step steps[FM_CACHE_LEVELS];
-    size_t count; /* rises of the curve; in steps, "pages" are bytes of code */
-    double far;   /* the largest footprint */
+    size_t count;       /* rises of the curve; in steps, "pages" are bytes of code */
+    double far;         /* the largest footprint */
+    double conflict_ns; /* what a line adds that misses the first structure to miss; 0: not seen */
     size_t line;
     unsigned ways;
     size_t way_bytes;
-    bool has_ops; /* an op cache was seen before it */
 };
 
 /* Draws what fetching adds over the footprint, `pitch` bytes from line to line, up to `most` bytes,
@@ -24,6 +26,13 @@ struct fm_icache {
  */
 bool fm_read_fetch_curve(struct fm_lab *lab, struct fm_icache *icache, size_t pitch, double most,
                          const char *id, struct fm_error *err);
+
+/* What a miss adds, by lines so far apart that they fall into few sets of a first cache, and into
+   many of what is behind it: a rise may be that of both. */
+bool fm_time_conflict(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err);
+
+/* What a miss adds at a rise, at the least. */
+double fm_code_miss(const struct fm_icache *icache, const struct fm_tlb_step *rise);
 
 /* What slots that are ever further apart show just beyond a rise. */
 struct fm_code_line {
@@ -33,10 +42,11 @@ struct fm_code_line {
 bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        struct fm_code_line *look, struct fm_error *err);
 
-/* Whether a rise is that of decoded operations: more of them on the same lines, and it comes at
-   fewer lines. */
-bool fm_is_op_cache(struct fm_lab *lab, struct fm_icache *icache, size_t step, bool *yes,
-                    struct fm_error *err);
+/* Whose rise one is that comes from lines; needs the line. What holds decoded operations has lines
+   of a sort as well. */
+enum fm_rise_of { FM_RISE_CACHE, FM_RISE_OPERATIONS, FM_RISE_UNCLEAR };
+bool fm_tell_from_operations(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                             enum fm_rise_of *of, struct fm_error *err);
 
 /* Whether one line more than `ways` conflict at that distance, on fresh pages too, and as many do
    not: what the counters say, by the clock. Needs the line. */

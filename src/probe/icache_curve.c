@@ -1,6 +1,7 @@
-/* What fetching code adds to a jump over the footprint; the line; op caches told from caches. */
+/* What fetching code adds to a jump over the footprint, and the line. */
 #include <math.h>
 
+#include "core/rng.h"
 #include "probe/icache.h"
 #include "refstring/refstring.h"
 
@@ -23,8 +24,9 @@
 /* Part of a rise that shows its cause, and of all that slots show that is a fall. */
 #define SHOWS  0.5
 #define A_FALL 0.3
-/* … and part of the lines that fitted without filler: full ones take twice the entries at least. */
-#define FEWER 0.85
+/* Lines so far apart, and as many at the most, are more than the sets hold that they fall into. */
+#define CONFLICT_STRIDE 65536u
+#define CONFLICT_LINES  64u
 
 static bool time_footprint(struct fm_lab *lab, struct fm_icache *icache, size_t bytes, size_t pitch,
                            unsigned repeats, struct fm_code_fetch *found, struct fm_error *err)
@@ -76,16 +78,68 @@ bool fm_read_fetch_curve(struct fm_lab *lab, struct fm_icache *icache, size_t pi
     return true;
 }
 
+bool fm_time_conflict(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 6, .laps = 4, .steps = 64};
+    const size_t page = lab->machine->info.page_size;
+    const size_t room = fm_lab_limit(lab) / 4 / CONFLICT_STRIDE;
+    const size_t most = room < CONFLICT_LINES ? room : CONFLICT_LINES;
+    if (!fm_lab_place(lab, (most + 1) * CONFLICT_STRIDE, err))
+        return false;
+    for (size_t count = 2; count <= most && icache->conflict_ns <= 0; count *= 2) {
+        struct fm_code_fetch found;
+        fm_code_lines_clear(&icache->lines);
+        for (size_t i = 0; i < count; i++)
+            fm_code_lines_add(&icache->lines, i * CONFLICT_STRIDE, i * CONFLICT_STRIDE + page / 2);
+        if (!fm_lab_go_on(lab, 0, err) || !fm_time_fetch(lab, &icache->lines, &care, &found, err))
+            return false;
+        if (found.miss_ns > fmax(FM_A_CYCLE * lab->known.cycle_ns, READING * found.one_ns))
+            icache->conflict_ns = found.miss_ns;
+    }
+    return true;
+}
+
+double fm_code_miss(const struct fm_icache *icache, const struct fm_tlb_step *rise)
+{
+    const double height = rise->cost - rise->cost_before;
+    return icache->conflict_ns > 0 ? fmin(height, icache->conflict_ns) : height;
+}
+
+/* Moves each line on, by any number of steps within its room. */
+static void scatter(struct fm_code_lines *lines, size_t room, size_t step, uint64_t seed)
+{
+    struct fm_rng rng;
+    fm_rng_seed(&rng, seed);
+    for (size_t i = 0; i < lines->count; i++) {
+        lines->one[i] += (uint32_t)(fm_rng_below(&rng, room / step) * step / FM_WORD);
+        if (lines->other[i] != FM_NO_LINE)
+            lines->other[i] += (uint32_t)(fm_rng_below(&rng, room / step) * step / FM_WORD);
+    }
+}
+
+/* Where slots are to stand. */
+struct spots {
+    size_t bytes;
+    bool scattered; /* anywhere in their room, and not at its beginning */
+};
+
 /* What slots `apart` show at each distance, in octaves from half the shortest line. */
-static bool time_distances(struct fm_lab *lab, struct fm_icache *icache, size_t bytes,
+static bool time_distances(struct fm_lab *lab, struct fm_icache *icache, const struct spots *spots,
                            double ns[DISTANCES], struct fm_error *err)
 {
-    if (!fm_lab_place(lab, bytes + 2 * LONGEST_LINE, err))
+    const struct fm_care care = {.repeats = 6, .steps = 256};
+    const size_t page = lab->machine->info.page_size, room = 2 * LONGEST_LINE;
+    if (!fm_lab_place(lab, spots->bytes + room, err))
         return false;
     for (size_t i = 0; i < DISTANCES; i++) {
         struct fm_code_fetch found;
-        icache->lines.apart = (SHORTEST_LINE / 2) << i;
-        const bool good = time_footprint(lab, icache, bytes, 2 * LONGEST_LINE, 6, &found, err);
+        const size_t apart = (SHORTEST_LINE / 2) << i;
+        fm_code_lines_fill(&icache->lines, spots->bytes, room, page);
+        /* Two slots of a line stay in one. */
+        if (spots->scattered)
+            scatter(&icache->lines, room, 2 * apart, lab->placement_seed);
+        icache->lines.apart = apart;
+        const bool good = fm_time_fetch(lab, &icache->lines, &care, &found, err);
         icache->lines.apart = FM_WORD;
         if (!good)
             return false;
@@ -118,19 +172,20 @@ static size_t first_apart(const double ns[DISTANCES], double least_ns)
 }
 
 static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
-                    double bytes, struct fm_code_line *look, struct fm_error *err)
+                    const struct spots *spots, struct fm_code_line *look, struct fm_error *err)
 {
-    const double least_ns = SHOWS * (rise->cost - rise->cost_before);
+    const double least_ns = SHOWS * fm_code_miss(icache, rise);
     double ns[DISTANCES];
-    if (!time_distances(lab, icache, (size_t)bytes, ns, err))
+    if (!time_distances(lab, icache, spots, ns, err))
         return false;
     look->from_lines = ns[0] > least_ns;
     look->line = look->from_lines ? first_apart(ns, least_ns) : 0;
     return true;
 }
 
-/* Elements stand far apart, and so few of them may fit where sets are many or odd in number. Then
-   as many are taken as the rise has shown to be too many when they stood close. */
+/* Elements stand far apart, and so few of them may fit where sets are few or odd in number. Then
+   they go anywhere, into all sets, and as many are taken as the rise has shown to be too many when
+   they stood close: midway to where the next begins, as they do not fill its sets alike. */
 bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        struct fm_code_line *look, struct fm_error *err)
 {
@@ -138,56 +193,11 @@ bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step
     /* Not so far that the next level's lines are asked for. */
     const double end = SHORT_OF * (step + 1 < icache->count ? rise[1].held : icache->far);
     const double near = fmax(rise->missed, fmin(BEYOND * rise->missed, end));
-    const double wide = fmin(2.0 * LONGEST_LINE / FM_FIRST_PITCH * rise->missed, end);
-    if (!look_at(lab, icache, rise, near, look, err))
+    const double midway = fmin(BEYOND * rise->missed, sqrt(rise->missed * fmax(rise->missed, end)));
+    const struct spots close = {(size_t)near, false},
+                       anywhere = {(size_t)midway / FM_FIRST_PITCH * 2 * LONGEST_LINE, true};
+    if (!look_at(lab, icache, rise, &close, look, err))
         return false;
-    return look->from_lines || wide < near || look_at(lab, icache, rise, wide, look, err);
-}
-
-/* One jump to a line, after as many operations as the line has room for, or none. */
-static bool time_filled(struct fm_lab *lab, struct fm_icache *icache, size_t lines, size_t pitch,
-                        unsigned filler, double *ns, struct fm_error *err)
-{
-    const struct fm_care care = {.repeats = 6, .jumps = true, .steps = 256};
-    const size_t page = lab->machine->info.page_size;
-    fm_code_lines_fill(&icache->lines, lines * pitch, pitch, page);
-    struct fm_string string;
-    struct fm_lines_plan plan = {.one = icache->lines.one,
-                                 .other = icache->lines.other,
-                                 .count = icache->lines.count,
-                                 .apart = FM_WORD,
-                                 .seed = lab->placement_seed};
-    if (!fm_lines_string(&string, &plan, err))
-        return false;
-    /* Of the two sweeps the second goes to the first slots: those are kept. */
-    struct fm_order *order = &string.orders[0];
-    const size_t half = icache->lines.lines, dropped = order->count - half;
-    for (size_t i = 0; i < half; i++)
-        order->word[i] = order->word[i + dropped];
-    order->count = half;
-    order->filler = filler;
-    string.bytes = lines * pitch + FM_TURN;
-    return fm_lab_time(lab, &string, &care, ns, err);
-}
-
-bool fm_is_op_cache(struct fm_lab *lab, struct fm_icache *icache, size_t step, bool *yes,
-                    struct fm_error *err)
-{
-    const struct fm_tlb_step *rise = &icache->steps[step];
-    const size_t pitch = icache->line > FM_FIRST_PITCH ? icache->line : FM_FIRST_PITCH;
-    const size_t fit = (size_t)(FEWER * rise->held) / pitch, few = fit / 8;
-    const unsigned full = (unsigned)((icache->line - FM_WORD) / FM_FILLER);
-    double few_ns, fit_ns, few_full_ns, fit_full_ns;
-    *yes = false;
-    if (few < 2)
-        return true;
-    if (!fm_lab_place(lab, fit * pitch + FM_TURN, err) ||
-        !time_filled(lab, icache, few, pitch, 0, &few_ns, err) ||
-        !time_filled(lab, icache, fit, pitch, 0, &fit_ns, err) ||
-        !time_filled(lab, icache, few, pitch, full, &few_full_ns, err) ||
-        !time_filled(lab, icache, fit, pitch, full, &fit_full_ns, err))
-        return false;
-    const double more = (fit_full_ns - few_full_ns) - (fit_ns - few_ns);
-    *yes = more > SHOWS * (rise->cost - rise->cost_before);
-    return true;
+    return look->from_lines || anywhere.bytes > fm_lab_limit(lab) / 4 ||
+           look_at(lab, icache, rise, &anywhere, look, err);
 }

@@ -150,7 +150,7 @@ bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struc
                        struct fm_error *err)
 {
     const double low = step->held / WIDER_LOW, high = step->missed * WIDER_HIGH;
-    const double miss_ns = step->cost - step->cost_before;
+    const double miss_ns = fm_code_miss(icache, step);
     const unsigned most = (unsigned)(high / (double)icache->line) + 2;
     icache->ways = 0;
     icache->lines.apart = icache->line / 2;

@@ -61,19 +61,18 @@ static bool count_after(struct fm_lab *lab, struct fm_string *data, struct fm_st
     return good;
 }
 
-/* The least time of a load after the code has run, as soon as a second run confirms it. Frees both
-   strings. */
-static bool time_after(struct fm_lab *lab, struct fm_string *data, struct fm_string *code,
-                       unsigned laps, double *ns, struct fm_error *err)
+/* The least time of a reference of a string that is complete, as soon as a second run confirms it.
+   Frees the string. */
+static bool time_least(struct fm_lab *lab, struct fm_string *string, double *ns,
+                       struct fm_error *err)
 {
     struct fm_sample sample;
     double least_disturbed = INFINITY, second = INFINITY;
     bool good = true;
     *ns = INFINITY;
-    fm_string_after(data, code, laps);
     for (int i = 0; i < RUNS && good && (isinf(second) || second > CONFIRMED * *ns); i++) {
         good = fm_lab_go_on(lab, 0, err) &&
-               lab->machine->ops->run(lab->machine, data, 1, &sample, err);
+               lab->machine->ops->run(lab->machine, string, 1, &sample, err);
         const double each = sample.ns / (double)sample.references;
         least_disturbed = fmin(least_disturbed, each);
         if (good && !sample.disturbed) {
@@ -83,8 +82,16 @@ static bool time_after(struct fm_lab *lab, struct fm_string *data, struct fm_str
     }
     if (isinf(*ns))
         *ns = least_disturbed;
-    fm_string_free(data);
+    fm_string_free(string);
     return good;
+}
+
+/* … of a load after the code has run. Frees both strings. */
+static bool time_after(struct fm_lab *lab, struct fm_string *data, struct fm_string *code,
+                       unsigned laps, double *ns, struct fm_error *err)
+{
+    fm_string_after(data, code, laps);
+    return time_least(lab, data, ns, err);
 }
 
 /* One line in each of `pages` pages from `first` on, or in a few of them as many lines. */
@@ -190,19 +197,26 @@ static void move_on(struct fm_string *string, size_t bytes)
     string->bytes += bytes;
 }
 
-/* Loads over a footprint, and jumps over as much code behind it, or over little. */
-static bool build_both(struct fm_lab *lab, size_t bytes, size_t line, size_t of_code,
-                       struct fm_string *data, struct fm_string *code, struct fm_error *err)
+/* A footprint, and another behind it, of code and of data or the other way round. */
+static bool build_both(struct fm_lab *lab, size_t bytes, size_t unit, size_t other_bytes,
+                       size_t other_unit, struct fm_string *one, struct fm_string *other,
+                       struct fm_error *err)
 {
     const size_t page = lab->machine->info.page_size;
-    if (!swept(lab, bytes, line, data, err))
+    if (!swept(lab, bytes, unit, one, err))
         return false;
-    if (!swept(lab, of_code, line > PITCH ? line : PITCH, code, err)) {
-        fm_string_free(data);
+    if (!swept(lab, other_bytes, other_unit, other, err)) {
+        fm_string_free(one);
         return false;
     }
-    move_on(code, (bytes + page - 1) / page * page);
+    move_on(other, (bytes + page - 1) / page * page);
     return true;
+}
+
+/* A jump to a line, at the most. */
+static size_t pitch_of(size_t line)
+{
+    return line > PITCH ? line : PITCH;
 }
 
 /* What loads over a footprint take after jumps over as much code, and after as many over little. */
@@ -214,7 +228,7 @@ static bool compare_footprints(struct fm_lab *lab, size_t bytes, size_t line, do
         struct fm_string data, code;
         const size_t part =
             little ? lab->machine->info.page_size / 2 : (size_t)(FILLS / FITS * (double)bytes);
-        if (!build_both(lab, bytes, line, part, &data, &code, err) ||
+        if (!build_both(lab, bytes, line, part, pitch_of(line), &data, &code, err) ||
             !time_after(lab, &data, &code, little ? (unsigned)(bytes / part) : 1, &ns[little], err))
             return false;
     }
@@ -222,13 +236,34 @@ static bool compare_footprints(struct fm_lab *lab, size_t bytes, size_t line, do
     return true;
 }
 
-/* The same by the level's event, which does not care how the loads are translated. */
+bool fm_time_after_data(struct fm_lab *lab, size_t code, size_t data, double *more_ns,
+                        struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    double ns[2];
+    if (!fm_lab_place(lab, code + data + 2 * page, err))
+        return false;
+    for (int little = 0; little < 2; little++) {
+        struct fm_string jumps, loads;
+        const size_t part = little ? page / 2 : data;
+        if (!build_both(lab, code, PITCH, part, PITCH, &jumps, &loads, err))
+            return false;
+        fm_string_after_data(&jumps, &loads, (unsigned)(data / part));
+        if (!time_least(lab, &jumps, &ns[little], err))
+            return false;
+    }
+    *more_ns = ns[0] - ns[1];
+    return true;
+}
+
+/* What code leaves of data by the level's event, which does not care how the loads are translated.
+ */
 static bool count_footprint(struct fm_lab *lab, size_t bytes, size_t line, unsigned bit,
                             double *part, struct fm_error *err)
 {
     struct fm_string data, code;
-    return build_both(lab, bytes, line, (size_t)(FILLS / FITS * (double)bytes), &data, &code,
-                      err) &&
+    return build_both(lab, bytes, line, (size_t)(FILLS / FITS * (double)bytes), pitch_of(line),
+                      &data, &code, err) &&
            count_after(lab, &data, &code, bit, part, err);
 }
 

@@ -8,4 +8,9 @@
    as a finding. False where that TLB is not known, and nothing is said. */
 bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct fm_error *err);
 
+/* What jumps over code take more, each, after loads over data than after as many over little: part
+   of what a miss costs where data pushes the code out. */
+bool fm_time_after_data(struct fm_lab *lab, size_t code, size_t data, double *more_ns,
+                        struct fm_error *err);
+
 #endif

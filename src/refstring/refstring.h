@@ -211,6 +211,8 @@ bool fm_dense_string(struct fm_string *string, const struct fm_dense_plan *plan,
    running the code leaves of the data: loads over the data, `laps` laps of the code, and then,
    timed, a lap of loads. The two must not overlap, and neither has phases yet. */
 void fm_string_after(struct fm_string *data, struct fm_string *code, unsigned laps);
+/* … and the other way round, what loading the data leaves of the code. */
+void fm_string_after_data(struct fm_string *code, struct fm_string *data, unsigned laps);
 
 /* Leaves out of a string, which has no phases yet, what does not lie in the first bytes of a page:
    of a cache whose sets are chosen by the address as it is, that much less is used, and used as

@@ -97,20 +97,34 @@ void fm_string_flush(struct fm_string *string)
         string, (struct fm_phase){.op = FM_OP_FLUSH, .references = string->orders[0].count});
 }
 
+/* Primes with a string, walks another, and times the first. */
+static void go_between(struct fm_string *timed, struct fm_string *between, unsigned laps)
+{
+    const size_t length = strlen(timed->label);
+    snprintf(timed->label + length, sizeof timed->label - length, " after %u laps of %s", laps,
+             between->label);
+    timed->bytes = timed->bytes > between->bytes ? timed->bytes : between->bytes;
+    timed->orders[1] = between->orders[0];
+    timed->order_count = 2;
+    *between = (struct fm_string){0};
+    fm_string_prime(timed, 3);
+    fm_string_add_phase(timed,
+                        (struct fm_phase){.order = 1, .references = laps * timed->orders[1].count});
+    fm_string_time(timed, timed->orders[0].count);
+}
+
 void fm_string_after(struct fm_string *data, struct fm_string *code, unsigned laps)
 {
-    const size_t length = strlen(data->label);
-    snprintf(data->label + length, sizeof data->label - length, " after %u laps of %s", laps,
-             code->label);
-    data->bytes = data->bytes > code->bytes ? data->bytes : code->bytes;
-    data->orders[1] = code->orders[0];
-    data->order_count = 2;
-    *code = (struct fm_string){0};
-    fm_string_prime(data, 3);
-    fm_string_add_phase(data, (struct fm_phase){.op = FM_OP_JUMP,
-                                                .order = 1,
-                                                .references = laps * data->orders[1].count});
-    fm_string_time(data, data->orders[0].count);
+    go_between(data, code, laps);
+    data->phases[data->phase_count - 2].op = FM_OP_JUMP;
+}
+
+void fm_string_after_data(struct fm_string *code, struct fm_string *data, unsigned laps)
+{
+    const size_t between = code->phase_count + 1;
+    go_between(code, data, laps);
+    fm_string_jump(code);
+    code->phases[between].op = FM_OP_LOAD;
 }
 
 void fm_string_keep_first(struct fm_string *string, size_t bytes, size_t page)

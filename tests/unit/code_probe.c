@@ -96,13 +96,20 @@ static void expect(const struct fm_result *result, const char *property, double 
         fail_msg("%s is %g, not %g", property, finding->value.number, value);
 }
 
+/* The machine's cache of code, as it is described. */
+static void survey_cache(const struct fm_description *description, struct fm_result *result)
+{
+    const struct fm_cache_description *cache = &description->caches[1];
+    survey(description, "icache", result);
+    expect(result, "l1i.capacity", (double)cache->capacity);
+    expect(result, "l1i.line", cache->line);
+    expect(result, "l1i.ways", cache->ways);
+}
+
 static void expect_usual_cache(const struct fm_description *description)
 {
     struct fm_result result;
-    survey(description, "icache", &result);
-    expect(&result, "l1i.capacity", 32768);
-    expect(&result, "l1i.line", 64);
-    expect(&result, "l1i.ways", 4);
+    survey_cache(description, &result);
     const double miss = measured(&result, "l1i.miss_latency")->value.number;
     assert_true(miss > 9.5 && miss < 10.5);
     fm_result_free(&result);
@@ -137,6 +144,74 @@ static void is_not_confused_by_decoded_operations(void **state)
         description.op_cache = (struct fm_op_cache_description){entries[i], 4, 32, 6, 1};
         expect_usual_cache(&description);
     }
+}
+
+/* With full lines there are too many operations long before there are too many lines; but what
+   rises is the cache's, which holds fewer lines than there are entries. */
+static void finds_a_cache_that_ends_before_operations_do(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.caches[1] = cache("l1i", 1, FM_HOLDS_INSTRUCTIONS, 8192, 64, 2, 4);
+    description.caches[2].latency = 7;
+    description.op_cache = (struct fm_op_cache_description){136, 8, 32, 6, 0.5};
+    survey_cache(&description, &result);
+    fm_result_free(&result);
+}
+
+/* A window of 16 bytes has four operations and is one entry, full or not. */
+static void is_not_confused_by_short_windows(void **state)
+{
+    (void)state;
+    static const uint32_t entries[] = {136, 512};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct fm_description description = usual_machine();
+        struct fm_result result;
+        description.caches[1] = cache("l1i", 1, FM_HOLDS_INSTRUCTIONS, 65536, 32, 8, 4);
+        description.op_cache = (struct fm_op_cache_description){entries[i], 8, 16, 6, 1};
+        survey_cache(&description, &result);
+        fm_result_free(&result);
+    }
+}
+
+static void believes_a_cache_of_short_lines(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.caches[1].line = 16;
+    survey_cache(&description, &result);
+    fm_result_free(&result);
+}
+
+/* On scattered pages such a level begins to miss where the first does: what a miss of the first
+   costs by itself does not show in the curve. */
+static void finds_a_cache_close_to_the_next(void **state)
+{
+    (void)state;
+    static const uint32_t lines[] = {32, 64};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct fm_description description = usual_machine();
+        struct fm_result result;
+        description.caches[1] = cache("l1i", 1, FM_HOLDS_INSTRUCTIONS, 24576, lines[i], 3, 2);
+        description.caches[2] = cache("l2", 2, FM_HOLDS_BOTH, 65536, 64, 2, 4);
+        description.memory_latency = 60;
+        survey_cache(&description, &result);
+        fm_result_free(&result);
+    }
+}
+
+/* Ten sets, of which lines 512 bytes apart use five. */
+static void finds_a_cache_of_few_sets(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.caches[1] = cache("l1i", 1, FM_HOLDS_INSTRUCTIONS, 5120, 64, 8, 4);
+    description.caches[2] = cache("l2", 2, FM_HOLDS_BOTH, 16384, 64, 8, 12);
+    survey_cache(&description, &result);
+    fm_result_free(&result);
 }
 
 /* Eight pages are 32 KiB. */
@@ -262,6 +337,11 @@ int main(void)
         cmocka_unit_test(finds_the_cache),
         cmocka_unit_test(is_not_confused_by_targets),
         cmocka_unit_test(is_not_confused_by_decoded_operations),
+        cmocka_unit_test(finds_a_cache_that_ends_before_operations_do),
+        cmocka_unit_test(is_not_confused_by_short_windows),
+        cmocka_unit_test(believes_a_cache_of_short_lines),
+        cmocka_unit_test(finds_a_cache_close_to_the_next),
+        cmocka_unit_test(finds_a_cache_of_few_sets),
         cmocka_unit_test(is_not_confused_by_translation),
         cmocka_unit_test(finds_the_tlb_and_what_is_shared),
         cmocka_unit_test(finds_what_is_not_shared),

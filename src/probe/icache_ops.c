@@ -1,0 +1,108 @@
+/* What holds decoded operations told from a cache. */
+#include <math.h>
+
+#include "probe/icache.h"
+#include "probe/unified.h"
+#include "refstring/refstring.h"
+
+/* Part of the lines that fitted without filler: full ones take twice the entries at least. */
+#define FEWER 0.85
+/* Part of a rise that is all of it, or shows its cause. */
+#define ALL_OF_IT  0.7
+#define SHOWS      0.5
+#define PLACEMENTS 3
+/* Operations that any entry of an op cache has room for: a unit with no more of them takes one
+   entry, however it is filled. */
+#define FEWEST_OPS 4
+/* Times the next edge that data takes which is to push code out from behind it, where there is room
+   for as much before the edge after that: a level that includes others takes their lines along. */
+#define FLOODED  2
+#define SHORT_OF 0.9
+/* Part of a rise that says that data has pushed nothing out. */
+#define STAYED 0.15
+
+/* One jump to a line, after as many operations as the line has room for, or none. */
+static bool time_filled(struct fm_lab *lab, struct fm_icache *icache, size_t lines, size_t pitch,
+                        unsigned filler, double *ns, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 6, .jumps = true, .steps = 256};
+    const size_t page = lab->machine->info.page_size;
+    fm_code_lines_fill(&icache->lines, lines * pitch, pitch, page);
+    struct fm_string string;
+    struct fm_lines_plan plan = {.one = icache->lines.one,
+                                 .other = icache->lines.other,
+                                 .count = icache->lines.count,
+                                 .apart = FM_WORD,
+                                 .seed = lab->placement_seed};
+    if (!fm_lines_string(&string, &plan, err))
+        return false;
+    /* Of the two sweeps the second goes to the first slots: those are kept. */
+    struct fm_order *order = &string.orders[0];
+    const size_t half = icache->lines.lines, dropped = order->count - half;
+    for (size_t i = 0; i < half; i++)
+        order->word[i] = order->word[i + dropped];
+    order->count = half;
+    order->filler = filler;
+    string.bytes = lines * pitch + FM_TURN;
+    return fm_lab_time(lab, &string, &care, ns, err);
+}
+
+/* Whether all of a rise is that of decoded operations: with more of them on the same lines it comes
+   at fewer lines. What is left of it otherwise is that of a cache which ends there too. */
+static bool comes_sooner(struct fm_lab *lab, struct fm_icache *icache, size_t step, bool *yes,
+                         struct fm_error *err)
+{
+    const struct fm_tlb_step *rise = &icache->steps[step];
+    const size_t pitch = icache->line > FM_FIRST_PITCH ? icache->line : FM_FIRST_PITCH;
+    const size_t fit = (size_t)(FEWER * rise->held) / pitch, few = fit / 8;
+    const unsigned full = (unsigned)((icache->line - FM_WORD) / FM_FILLER);
+    double few_ns, fit_ns, few_full_ns, fit_full_ns;
+    *yes = false;
+    if (few < 2)
+        return true;
+    if (!fm_lab_place(lab, fit * pitch + FM_TURN, err) ||
+        !time_filled(lab, icache, few, pitch, 0, &few_ns, err) ||
+        !time_filled(lab, icache, fit, pitch, 0, &fit_ns, err) ||
+        !time_filled(lab, icache, few, pitch, full, &few_full_ns, err) ||
+        !time_filled(lab, icache, fit, pitch, full, &fit_full_ns, err))
+        return false;
+    const double more = (fit_full_ns - few_full_ns) - (fit_ns - few_ns);
+    *yes = more > ALL_OF_IT * (rise->cost - rise->cost_before);
+    return true;
+}
+
+/* What is to be made of a rise whose units are so short that filling them tells nothing. A cache
+   that no data pushes code out of is a first one, and what stands before it with so short a unit is
+   what cores keep operations in. */
+static bool ask_behind(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
+                       enum fm_rise_of *of, struct fm_error *err)
+{
+    const struct fm_tlb_step *rise = &icache->steps[step];
+    *of = FM_RISE_CACHE;
+    if (icache->line / FM_FILLER > FEWEST_OPS || step + 1 == icache->count)
+        return true;
+    const double code = sqrt(rise->missed * rise[1].held);
+    const double room = step + 2 < icache->count ? SHORT_OF * rise[2].held - code : INFINITY;
+    const double data = fmin(FLOODED * rise[1].missed, fmax(rise[1].missed, room));
+    const double miss = rise[1].cost - rise[1].cost_before;
+    double more, sum = 0;
+    for (int i = 0; i < PLACEMENTS; i++) {
+        if (!fm_time_after_data(lab, (size_t)code, (size_t)data, &more, err))
+            return false;
+        sum += more / PLACEMENTS;
+    }
+    *of = sum > SHOWS * miss    ? FM_RISE_CACHE
+          : sum < STAYED * miss ? FM_RISE_OPERATIONS
+                                : FM_RISE_UNCLEAR;
+    return true;
+}
+
+bool fm_tell_from_operations(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                             enum fm_rise_of *of, struct fm_error *err)
+{
+    bool sooner;
+    if (!comes_sooner(lab, icache, step, &sooner, err))
+        return false;
+    *of = FM_RISE_OPERATIONS;
+    return sooner || ask_behind(lab, icache, step, of, err);
+}
