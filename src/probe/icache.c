@@ -131,7 +131,7 @@ static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
             *open = "how far apart slots must be to lie in two lines does not show";
             return true;
         }
-        if (!fm_tell_from_operations(lab, icache, *step, &of, err))
+        if (!fm_tell_from_operations(lab, icache, *step, &look, &of, err))
             return false;
         if (of == FM_RISE_OPERATIONS)
             continue;

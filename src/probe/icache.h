@@ -38,6 +38,7 @@ double fm_code_miss(const struct fm_icache *icache, const struct fm_tlb_step *ri
 struct fm_code_line {
     bool from_lines; /* false: it is no cache's, however it rises */
     size_t line;     /* the unit that a miss brings; 0: nothing decides */
+    double miss_ns;  /* what a fetch adds there */
 };
 bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        struct fm_code_line *look, struct fm_error *err);
@@ -46,7 +47,8 @@ bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step
    of a sort as well. */
 enum fm_rise_of { FM_RISE_CACHE, FM_RISE_OPERATIONS, FM_RISE_UNCLEAR };
 bool fm_tell_from_operations(struct fm_lab *lab, struct fm_icache *icache, size_t step,
-                             enum fm_rise_of *of, struct fm_error *err);
+                             const struct fm_code_line *look, enum fm_rise_of *of,
+                             struct fm_error *err);
 
 /* Whether one line more than `ways` conflict at that distance, on fresh pages too, and as many do
    not: what the counters say, by the clock. Needs the line. */

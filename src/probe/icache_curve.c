@@ -180,6 +180,7 @@ static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct f
         return false;
     look->from_lines = ns[0] > least_ns;
     look->line = look->from_lines ? first_apart(ns, least_ns) : 0;
+    look->miss_ns = ns[0];
     return true;
 }
 

@@ -48,9 +48,10 @@ static bool time_filled(struct fm_lab *lab, struct fm_icache *icache, size_t lin
 }
 
 /* Whether all of a rise is that of decoded operations: with more of them on the same lines it comes
-   at fewer lines. What is left of it otherwise is that of a cache which ends there too. */
-static bool comes_sooner(struct fm_lab *lab, struct fm_icache *icache, size_t step, bool *yes,
-                         struct fm_error *err)
+   at fewer lines. What is left of it otherwise is that of a cache which ends there too. The curve
+   may have a rise end before all lines miss; well beyond it a fetch adds `all_ns`. */
+static bool comes_sooner(struct fm_lab *lab, struct fm_icache *icache, size_t step, double all_ns,
+                         bool *yes, struct fm_error *err)
 {
     const struct fm_tlb_step *rise = &icache->steps[step];
     const size_t pitch = icache->line > FM_FIRST_PITCH ? icache->line : FM_FIRST_PITCH;
@@ -67,7 +68,7 @@ static bool comes_sooner(struct fm_lab *lab, struct fm_icache *icache, size_t st
         !time_filled(lab, icache, fit, pitch, full, &fit_full_ns, err))
         return false;
     const double more = (fit_full_ns - few_full_ns) - (fit_ns - few_ns);
-    *yes = more > ALL_OF_IT * (rise->cost - rise->cost_before);
+    *yes = more > ALL_OF_IT * (fmax(all_ns, rise->cost) - rise->cost_before);
     return true;
 }
 
@@ -79,7 +80,7 @@ static bool ask_behind(struct fm_lab *lab, const struct fm_icache *icache, size_
 {
     const struct fm_tlb_step *rise = &icache->steps[step];
     *of = FM_RISE_CACHE;
-    if (icache->line / FM_FILLER > FEWEST_OPS || step + 1 == icache->count)
+    if (step + 1 == icache->count)
         return true;
     const double code = sqrt(rise->missed * rise[1].held);
     const double room = step + 2 < icache->count ? SHORT_OF * rise[2].held - code : INFINITY;
@@ -98,11 +99,14 @@ static bool ask_behind(struct fm_lab *lab, const struct fm_icache *icache, size_
 }
 
 bool fm_tell_from_operations(struct fm_lab *lab, struct fm_icache *icache, size_t step,
-                             enum fm_rise_of *of, struct fm_error *err)
+                             const struct fm_code_line *look, enum fm_rise_of *of,
+                             struct fm_error *err)
 {
     bool sooner;
-    if (!comes_sooner(lab, icache, step, &sooner, err))
+    if (icache->line / FM_FILLER <= FEWEST_OPS)
+        return ask_behind(lab, icache, step, of, err);
+    if (!comes_sooner(lab, icache, step, look->miss_ns, &sooner, err))
         return false;
-    *of = FM_RISE_OPERATIONS;
-    return sooner || ask_behind(lab, icache, step, of, err);
+    *of = sooner ? FM_RISE_OPERATIONS : FM_RISE_CACHE;
+    return true;
 }

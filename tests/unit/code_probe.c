@@ -158,6 +158,11 @@ static void finds_a_cache_that_ends_before_operations_do(void **state)
     description.op_cache = (struct fm_op_cache_description){136, 8, 32, 6, 0.5};
     survey_cache(&description, &result);
     fm_result_free(&result);
+    /* The same with lines and windows a quarter as long. */
+    description.caches[1] = cache("l1i", 1, FM_HOLDS_INSTRUCTIONS, 4096, 16, 2, 4);
+    description.op_cache = (struct fm_op_cache_description){72, 8, 8, 6, 0.5};
+    survey_cache(&description, &result);
+    fm_result_free(&result);
 }
 
 /* A window of 16 bytes has four operations and is one entry, full or not. */
