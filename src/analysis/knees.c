@@ -18,6 +18,8 @@ static const struct {
     {false, true, 1.15, 1.015, 5}, {false, true, 1.1, 1.01, 5},
 };
 #define ROUNDS (sizeof rounds / sizeof rounds[0])
+/* Those after which knees stand roughly where they belong. */
+#define ROUGH_ROUNDS 2
 /* How far a knee can be from its rough place, which lies half way up its rise. */
 #define FAR_OFF 3
 /* How much worse than the best, in squared errors, a knee may fit that is still in the interval:
@@ -260,16 +262,16 @@ static void conclude(const struct problem *problem, const struct fm_knee_place *
     }
 }
 
-/* Looks for all knees, one after the other and over again. */
+/* Looks for all knees, one after the other and over again, in so many rounds. */
 static double look_for_knees(struct problem *problem, const struct fm_knee_place *places,
-                             bool ask_at_once)
+                             bool ask_at_once, size_t round_count)
 {
     const size_t count = problem->knees;
     double error = INFINITY;
     for (size_t i = 0; i < count; i++)
         set_knee(problem, i, 0, places[i].bytes, false);
     place_knees(problem, 0);
-    for (size_t round = 0; round < ROUNDS; round++) {
+    for (size_t round = 0; round < round_count; round++) {
         const double wide = rounds[round].wide;
         problem->wild = rounds[round].wild;
         for (size_t i = count; i-- > 0;) {
@@ -289,23 +291,35 @@ static double look_for_knees(struct problem *problem, const struct fm_knee_place
     return error;
 }
 
-bool fm_fit_knees(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
-                  size_t count, struct fm_knee_fit *fit)
+static bool fit_in_rounds(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
+                          size_t count, int starts, size_t round_count, struct fm_knee_fit *fit)
 {
     struct problem problem;
     if (count == 0 || count > FM_KNEES || curve->n < 3 * count)
         return false;
     const bool good = begin(&problem, curve, count);
     double best = INFINITY;
-    /* From one start alone the search may end beside the best. */
-    for (int start = 0; start < 2 && good; start++) {
-        const double error = look_for_knees(&problem, places, start == 1);
+    for (int start = 0; start < starts && good; start++) {
+        const double error = look_for_knees(&problem, places, start == 1, round_count);
         if (error < best)
             conclude(&problem, places, error, fit);
         best = fmin(best, error);
     }
     end(&problem);
     return good && isfinite(best);
+}
+
+bool fm_fit_knees(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
+                  size_t count, struct fm_knee_fit *fit)
+{
+    /* From one start alone the search may end beside the best. */
+    return fit_in_rounds(curve, places, count, 2, ROUNDS, fit);
+}
+
+bool fm_fit_knees_roughly(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
+                          size_t count, struct fm_knee_fit *fit)
+{
+    return fit_in_rounds(curve, places, count, 1, ROUGH_ROUNDS, fit);
 }
 
 double fm_fit_misses(const struct fm_knee_fit *fit, size_t index, double bytes)

@@ -152,20 +152,31 @@ static void add_level(struct fm_known *known, size_t index, const struct fm_knee
     level[-1].rise_to = middle;
 }
 
-/* The best fit with the rise at `index` taken for two. */
+/* A rise taken for two: the places of all knees then, and roughly how well they fit. */
+struct split {
+    struct fm_knee_place places[FM_KNEES];
+    size_t index;
+    double error;
+};
+
+/* Keeps the better of what it is given and the best way to take the rise at `index` for two. */
 static void split_rise(const struct data *data, const struct fm_knee_place *places, size_t count,
-                       size_t index, struct fm_knee_fit *best)
+                       size_t index, struct split *best)
 {
     static const double apart[][2] = {{8, 1}, {4, 1}, {2, 1}, {8, 1.5}, {4, 1.5}, {2, 1.5}};
     for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
-        struct fm_knee_place all[FM_KNEES];
-        struct fm_knee_fit one;
-        memcpy(all, places, index * sizeof all[0]);
+        struct split one = {.index = index};
+        struct fm_knee_fit fit;
+        memcpy(one.places, places, index * sizeof one.places[0]);
         /* A first level is rarely one that placements move. */
-        all[index] = (struct fm_knee_place){places[index].bytes / apart[i][0], index > 0};
-        all[index + 1] = (struct fm_knee_place){places[index].bytes * apart[i][1], true};
-        memcpy(all + index + 2, places + index + 1, (count - index - 1) * sizeof all[0]);
-        if (fm_fit_knees(&data->curve, all, count + 1, &one) && one.error < best->error)
+        one.places[index] = (struct fm_knee_place){places[index].bytes / apart[i][0], index > 0};
+        one.places[index + 1] = (struct fm_knee_place){places[index].bytes * apart[i][1], true};
+        memcpy(one.places + index + 2, places + index + 1,
+               (count - index - 1) * sizeof one.places[0]);
+        if (!fm_fit_knees_roughly(&data->curve, one.places, count + 1, &fit))
+            continue;
+        one.error = fit.error;
+        if (one.error < best->error)
             *best = one;
     }
 }
@@ -174,24 +185,20 @@ static void split_rise(const struct data *data, const struct fm_knee_place *plac
 static bool try_one_more(struct fm_lab *lab, const struct data *data,
                          const struct fm_knee_place *places, size_t count, struct fm_knee_fit *fit)
 {
-    struct fm_knee_fit best = {.error = INFINITY};
-    size_t split = SIZE_MAX;
+    struct split best = {.error = INFINITY};
+    struct fm_knee_fit more;
     if (fit->error < BAD_FIT || count + 1 > FM_KNEES || lab->known.count > FM_CACHE_LEVELS)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        const double before = best.error;
-        if (!fm_rise_is_soft(lab, i))
-            continue;
-        split_rise(data, places, count, i, &best);
-        if (best.error < before)
-            split = i;
-    }
-    if (split == SIZE_MAX || best.error * MUCH_BETTER > fit->error ||
-        best.heights[split + 1] < best.heights[split] * STEP ||
-        best.heights[split + 2] < best.heights[split + 1] * STEP)
+    for (size_t i = 0; i < count; i++)
+        if (fm_rise_is_soft(lab, i))
+            split_rise(data, places, count, i, &best);
+    if (isinf(best.error) || !fm_fit_knees(&data->curve, best.places, count + 1, &more) ||
+        more.error * MUCH_BETTER > fit->error ||
+        more.heights[best.index + 1] < more.heights[best.index] * STEP ||
+        more.heights[best.index + 2] < more.heights[best.index + 1] * STEP)
         return false;
-    add_level(&lab->known, split + 1, &best);
-    *fit = best;
+    add_level(&lab->known, best.index + 1, &more);
+    *fit = more;
     return true;
 }
 
