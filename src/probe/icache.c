@@ -10,7 +10,8 @@
 
 /* A first look goes this far: first caches of code are smaller. */
 #define FIRST_FAR 0x1p20
-/* How far the curve goes beyond, in each effort. */
+/* How far the curve goes beyond, in each effort; less far where lines are shorter than those of the
+   first look, as it is their number that takes time. */
 static const double far_bytes[] = {
     [FM_QUICK] = 0x1p19, [FM_NORMAL] = 0x1p22, [FM_THOROUGH] = 0x1p25};
 /* Elements of the longest string; the shortest line is 16 bytes. */
@@ -202,8 +203,10 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
     }
     const struct fm_tlb_step rough = icache->steps[step];
     icache->lines.apart = icache->line / 2;
-    const bool drawn = fm_read_fetch_curve(
-        lab, icache, icache->line, fmin(limit, far_bytes[lab->options->effort]), "code", err);
+    const double far =
+        far_bytes[lab->options->effort] * fmin(1, (double)icache->line / FM_FIRST_PITCH);
+    const bool drawn =
+        fm_read_fetch_curve(lab, icache, icache->line, fmin(limit, far), "code", err);
     icache->lines.apart = FM_WORD;
     if (!drawn)
         return false;
@@ -226,6 +229,8 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
     report_number(lab, "line", "B", (double)icache->line, "lines");
     report_miss(lab, &miss);
     mark(lab, icache, step, capacity);
+    if (!fm_report_code_levels(lab, icache, step, miss.ns, err))
+        return false;
     if (!icache->ways) {
         char reason[sizeof((struct fm_finding *)0)->note];
         snprintf(reason, sizeof reason,

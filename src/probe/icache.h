@@ -50,6 +50,16 @@ bool fm_tell_from_operations(struct fm_lab *lab, struct fm_icache *icache, size_
                              const struct fm_code_line *look, enum fm_rise_of *of,
                              struct fm_error *err);
 
+/* What becomes of code that the level inside does not hold, when more data is loaded than the one
+   that a rise ends holds; of a rise that is not the first. */
+enum fm_code_fate { FM_CODE_PUSHED_OUT, FM_CODE_STAYS, FM_CODE_UNCLEAR };
+bool fm_ask_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
+                 enum fm_code_fate *fate, struct fm_error *err);
+
+/* Tells of the levels behind the first cache, whose rise and cost of a miss are given. */
+bool fm_report_code_levels(struct fm_lab *lab, const struct fm_icache *icache, size_t first,
+                           double miss_ns, struct fm_error *err);
+
 /* Whether one line more than `ways` conflict at that distance, on fresh pages too, and as many do
    not: what the counters say, by the clock. Needs the line. */
 bool fm_confirm_code_ways(struct fm_lab *lab, struct fm_icache *icache, unsigned ways,

@@ -2,25 +2,15 @@
 #include <math.h>
 
 #include "probe/icache.h"
-#include "probe/unified.h"
 #include "refstring/refstring.h"
 
 /* Part of the lines that fitted without filler: full ones take twice the entries at least. */
 #define FEWER 0.85
-/* Part of a rise that is all of it, or shows its cause. */
-#define ALL_OF_IT  0.7
-#define SHOWS      0.5
-#define PLACEMENTS 3
+/* Part of a rise that is all of it. */
+#define ALL_OF_IT 0.7
 /* Operations that any entry of an op cache has room for: a unit with no more of them takes one
    entry, however it is filled. */
 #define FEWEST_OPS 4
-/* Times the next edge that data takes which is to push code out from behind it, where there is room
-   for as much before the edge after that: a level that includes others takes their lines along. */
-#define FLOODED  2
-#define SHORT_OF 0.9
-/* Part of a rise that says that data has pushed nothing out. */
-#define STAYED 0.15
-
 /* One jump to a line, after as many operations as the line has room for, or none. */
 static bool time_filled(struct fm_lab *lab, struct fm_icache *icache, size_t lines, size_t pitch,
                         unsigned filler, double *ns, struct fm_error *err)
@@ -78,23 +68,15 @@ static bool comes_sooner(struct fm_lab *lab, struct fm_icache *icache, size_t st
 static bool ask_behind(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                        enum fm_rise_of *of, struct fm_error *err)
 {
-    const struct fm_tlb_step *rise = &icache->steps[step];
     *of = FM_RISE_CACHE;
     if (step + 1 == icache->count)
         return true;
-    const double code = sqrt(rise->missed * rise[1].held);
-    const double room = step + 2 < icache->count ? SHORT_OF * rise[2].held - code : INFINITY;
-    const double data = fmin(FLOODED * rise[1].missed, fmax(rise[1].missed, room));
-    const double miss = rise[1].cost - rise[1].cost_before;
-    double more, sum = 0;
-    for (int i = 0; i < PLACEMENTS; i++) {
-        if (!fm_time_after_data(lab, (size_t)code, (size_t)data, &more, err))
-            return false;
-        sum += more / PLACEMENTS;
-    }
-    *of = sum > SHOWS * miss    ? FM_RISE_CACHE
-          : sum < STAYED * miss ? FM_RISE_OPERATIONS
-                                : FM_RISE_UNCLEAR;
+    enum fm_code_fate fate;
+    if (!fm_ask_data(lab, icache, step + 1, &fate, err))
+        return false;
+    *of = fate == FM_CODE_PUSHED_OUT ? FM_RISE_CACHE
+          : fate == FM_CODE_STAYS    ? FM_RISE_OPERATIONS
+                                     : FM_RISE_UNCLEAR;
     return true;
 }
 

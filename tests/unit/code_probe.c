@@ -96,6 +96,14 @@ static void expect(const struct fm_result *result, const char *property, double 
         fail_msg("%s is %g, not %g", property, finding->value.number, value);
 }
 
+static void expect_within(const struct fm_result *result, const char *property, double value)
+{
+    const struct fm_finding *finding = measured(result, property);
+    if (value < finding->low.number || value > finding->high.number)
+        fail_msg("%s is %g to %g, not %g", property, finding->low.number, finding->high.number,
+                 value);
+}
+
 /* The machine's cache of code, as it is described. */
 static void survey_cache(const struct fm_description *description, struct fm_result *result)
 {
@@ -120,6 +128,19 @@ static void finds_the_cache(void **state)
     (void)state;
     const struct fm_description description = usual_machine();
     expect_usual_cache(&description);
+}
+
+/* … and what is behind it, which data shares. */
+static void finds_the_level_behind(void **state)
+{
+    (void)state;
+    const struct fm_description description = usual_machine();
+    struct fm_result result;
+    survey(&description, "icache", &result);
+    expect_within(&result, "l2.code_capacity", 262144);
+    expect_within(&result, "l2.code_miss_latency", 106);
+    assert_null(fm_result_find(&result, "l2i.capacity"));
+    fm_result_free(&result);
 }
 
 /* 512 lines are in the cache; as many jumps, one or two to a line, are in this buffer. */
@@ -260,7 +281,10 @@ static void finds_what_is_not_shared(void **state)
     description.tlbs[2].holds = FM_HOLDS_DATA;
     description.tlbs[3] = tlb("itlb2", 2, FM_HOLDS_INSTRUCTIONS, 192, 4, 7);
     description.tlb_count = 4;
-    survey(&description, "itlb,unified", &result);
+    survey(&description, "icache,itlb,unified", &result);
+    expect_within(&result, "l2i.capacity", 262144);
+    expect_within(&result, "l2i.miss_latency", 106);
+    assert_null(fm_result_find(&result, "l2.code_capacity"));
     assert_false(measured(&result, "dtlb2.unified")->value.truth);
     assert_false(measured(&result, "l2.unified")->value.truth);
     expect(&result, "itlb2.entries", 192);
@@ -340,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_cache),
+        cmocka_unit_test(finds_the_level_behind),
         cmocka_unit_test(is_not_confused_by_targets),
         cmocka_unit_test(is_not_confused_by_decoded_operations),
         cmocka_unit_test(finds_a_cache_that_ends_before_operations_do),
