@@ -124,7 +124,8 @@ static void report_sector(struct fm_lab *lab, size_t level, const struct neighbo
     struct fm_finding *finding = fm_lab_finding(lab, level, "sector", "B");
     if (!finding)
         return;
-    if (neighbours[count - 1].cold.level <= level) {
+    /* The nearest lie anywhere in their pages, where lines do not drive each other out. */
+    if (neighbours[0].cold.level <= level) {
         fm_undetermined(finding, "what is flushed stays in this level, or beyond it");
         return;
     }

@@ -156,6 +156,9 @@ static bool build_policy(const struct fm_trial *trial, unsigned alternative,
     fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
     if (alternative == DIRTY || alternative == INSIDE)
         fm_string_add_phase(string, over(OURS, FM_OP_STORE, string));
+    /* As often as they are used when they are written: of what draws lots more is left else. */
+    if (alternative == CLEAN)
+        fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
     if (alternative == OUTSIDE)
         fm_string_add_phase(string, over(OTHERS, FM_OP_LOAD, string));
     struct fm_phase timed = over(store ? OURS : OTHERS, store ? FM_OP_STORE : FM_OP_LOAD, string);
