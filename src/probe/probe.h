@@ -47,6 +47,7 @@ extern const struct fm_probe fm_probe_amp;
 extern const struct fm_probe fm_probe_fetch;
 extern const struct fm_probe fm_probe_prefetch;
 extern const struct fm_probe fm_probe_inclusion;
+extern const struct fm_probe fm_probe_outer_replacement;
 extern const struct fm_probe fm_probe_writes;
 extern const struct fm_probe fm_probe_write_backs;
 extern const struct fm_probe fm_probe_streaming;

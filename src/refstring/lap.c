@@ -33,9 +33,9 @@ struct layout {
 
 static void count_sets(const struct fm_lap_plan *plan, struct layout *layout)
 {
-    const size_t room = plan->stride < plan->page ? plan->stride : plan->page;
+    const size_t room = plan->stride < plan->page || plan->apart ? plan->stride : plan->page;
     for (unsigned i = 0; i < plan->sets && i < MOST_SETS; i++) {
-        const size_t offset = 2 * uneven(i) * plan->line;
+        const size_t offset = plan->apart ? i * plan->apart : 2 * uneven(i) * plan->line;
         if (i > 0 && offset >= room)
             break;
         layout->sets[layout->count++].offset = offset;
@@ -78,7 +78,8 @@ static void fill(const struct fm_lap_plan *plan, struct layout *layout, struct f
     for (unsigned i = 0; i < layout->count; i++)
         order[i] = i;
     for (unsigned step = 0; step < plan->length; step++) {
-        fm_rng_shuffle(rng, order, layout->count);
+        if (!plan->apart || step == 0)
+            fm_rng_shuffle(rng, order, layout->count);
         for (unsigned i = 0; i < layout->count; i++)
             *word++ = (uint32_t)(reference(plan, layout, order[i], step) / FM_WORD);
     }
@@ -134,10 +135,11 @@ bool fm_lap_string(struct fm_string *string, const struct fm_lap_plan *plan, str
     good = good &&
            fm_string_begin(string, pages * plan->page, (size_t)plan->length * layout.count, err);
     if (good) {
-        snprintf(string->label, sizeof string->label,
-                 "lap%s(length=%u,blocks=%u,sets=%u,line=%zu,stride=%zu,page=%zu,seed=%llu)",
-                 plan->companion ? "-control" : "", plan->length, plan->blocks, layout.count,
-                 plan->line, plan->stride, plan->page, (unsigned long long)plan->seed);
+        snprintf(
+            string->label, sizeof string->label,
+            "lap%s(length=%u,blocks=%u,sets=%u,line=%zu,stride=%zu,apart=%zu,page=%zu,seed=%llu)",
+            plan->companion ? "-control" : "", plan->length, plan->blocks, layout.count, plan->line,
+            plan->stride, plan->apart, plan->page, (unsigned long long)plan->seed);
         struct fm_order *order = &string->orders[0];
         fill(plan, &layout, &rng, order->word);
         if (plan->companion && !pack(plan, pages, order->word, order->count)) {

@@ -122,7 +122,8 @@ bool fm_listed_string(struct fm_string *string, const struct fm_listed_plan *pla
 /* The lap string: a short sequence of blocks in several cache sets at once. To each set it is one
    and the same lap, begun elsewhere and with other blocks in the place of each other, and the
    references to different sets are mixed: so no page shows an order that a prefetcher could learn.
-   Sets lie at least two lines apart, and no three of them at equal steps.
+   Sets lie at least two lines apart, and no three of them at equal steps; or at given steps, and
+   are then visited in one order always, so that each comes up when all others have.
 
    Its companion visits the same pages in the same order, but so few lines of them that all hit:
    what the string takes longer are the misses of its blocks, and nothing of a TLB. */
@@ -133,6 +134,7 @@ struct fm_lap_plan {
     unsigned sets;   /* wanted; fewer where fewer fit */
     size_t line;
     size_t stride; /* bytes from a block to the next of the same set */
+    size_t apart;  /* bytes from a set to the next; 0: as said above */
     size_t page;
     bool companion;
     uint64_t seed;

@@ -34,6 +34,7 @@ static const struct fm_probe *const probes[] = {
     &fm_probe_fetch,
     &fm_probe_prefetch,
     &fm_probe_inclusion,
+    &fm_probe_outer_replacement,
     &fm_probe_writes,
     &fm_probe_write_backs,
     &fm_probe_streaming,

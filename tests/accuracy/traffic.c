@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/replacement.h"
 #include "core/rng.h"
 #include "count.h"
 #include "random_machine.h"
@@ -16,6 +17,7 @@ enum row {
     POLICY,
     STREAMING,
     BANKS,
+    REPLACEMENT,
     INCLUSION,
     NEXT_LINE,
     ADJACENT_LINE,
@@ -25,19 +27,13 @@ enum row {
 };
 
 static const char *const names[ROWS] = {
-    [L1_SECTOR] = "l1d.sector",
-    [SECTOR] = "outer sector",
-    [L1_ALLOCATE] = "l1d.write_allocate",
-    [ALLOCATE] = "outer write_allocate",
-    [L1_POLICY] = "l1d.write_policy",
-    [POLICY] = "outer write_policy",
-    [STREAMING] = "l1d.streaming_stores",
-    [BANKS] = "l1d.banks",
-    [INCLUSION] = "inclusion",
-    [NEXT_LINE] = "prefetch.next_line",
-    [ADJACENT_LINE] = "prefetch.adjacent_line",
-    [STRIDE] = "prefetch.stride",
-    [REGION] = "prefetch.region",
+    [L1_SECTOR] = "l1d.sector",           [SECTOR] = "outer sector",
+    [L1_ALLOCATE] = "l1d.write_allocate", [ALLOCATE] = "outer write_allocate",
+    [L1_POLICY] = "l1d.write_policy",     [POLICY] = "outer write_policy",
+    [STREAMING] = "l1d.streaming_stores", [BANKS] = "l1d.banks",
+    [REPLACEMENT] = "outer replacement",  [INCLUSION] = "inclusion",
+    [NEXT_LINE] = "prefetch.next_line",   [ADJACENT_LINE] = "prefetch.adjacent_line",
+    [STRIDE] = "prefetch.stride",         [REGION] = "prefetch.region",
 };
 
 static bool one_in(struct fm_rng *rng, unsigned many)
@@ -186,6 +182,11 @@ static void judge_machine(struct fm_figures *figures, const struct fm_plan *plan
         snprintf(name, sizeof name, "%s.write_policy", cache->name);
         judge(figures, plan, index, i ? POLICY : L1_POLICY, result, name,
               fm_text(cache->write_policy == FM_WRITE_BACK ? "back" : "through"));
+        char word[FM_REPLACEMENT_TEXT];
+        snprintf(name, sizeof name, "%s.replacement", cache->name);
+        if (i > 0)
+            judge(figures, plan, index, REPLACEMENT, result, name,
+                  fm_text(fm_replacement_word(cache->replacement, word)));
         snprintf(name, sizeof name, "%s.inclusion", cache->name);
         if (i > 0)
             judge(figures, plan, index, INCLUSION, result, name,
@@ -235,8 +236,8 @@ static bool within_bounds(const struct fm_plan *plan, const struct fm_figures *f
         const double all = fm_tally_cases(t);
         good &= t->wrong / all <= 0.02 + 1.0 / all;
         /* These abstain often, and are right where they do not. */
-        good &= row == INCLUSION || row == POLICY || row == ADJACENT_LINE || row == STREAMING ||
-                t->right / all >= 0.9 - 1.0 / all;
+        good &= row == INCLUSION || row == REPLACEMENT || row == POLICY || row == ADJACENT_LINE ||
+                row == STREAMING || t->right / all >= 0.9 - 1.0 / all;
     }
     return good;
 }
@@ -245,7 +246,9 @@ int main(int argc, char **argv)
 {
     const struct fm_counting counting = {
         .name = "traffic",
-        .plan = {.machines = 300, .seed = 1, .only = "streaming,banks,write-backs"},
+        .plan = {.machines = 300,
+                 .seed = 1,
+                 .only = "streaming,banks,write-backs,outer-replacement"},
         .rows = names,
         .row_count = ROWS,
         .draw = draw,

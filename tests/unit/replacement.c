@@ -202,6 +202,29 @@ static void gives_each_set_the_lap(void **state)
     fm_string_free(&string);
 }
 
+/* Sets at given steps come up one after the other, always in the same order. */
+static void goes_through_all_sets_in_turn(void **state)
+{
+    (void)state;
+    const struct fm_lap lap = lap_of("abcadcbeafce");
+    struct fm_lap_plan plan = plan_of(&lap, false);
+    plan.apart = STRIDE / 4;
+    struct fm_string string;
+    struct fm_error err;
+    assert_true(fm_lap_string(&string, &plan, &err));
+    const uint32_t *word = string.orders[0].word;
+    assert_int_equal(string.orders[0].count, 4 * lap.length); /* no more have room */
+    unsigned seen = 0;
+    for (size_t i = 0; i < string.orders[0].count; i++) {
+        const size_t set = (size_t)word[i] * FM_WORD % STRIDE / plan.apart;
+        seen |= 1u << set;
+        if (i >= 4)
+            assert_int_equal(set, (size_t)word[i - 4] * FM_WORD % STRIDE / plan.apart);
+    }
+    assert_int_equal(seen, 15);
+    fm_string_free(&string);
+}
+
 static void companion_asks_for_the_same_pages(void **state)
 {
     (void)state;
@@ -415,6 +438,7 @@ int main(void)
         cmocka_unit_test(two_ways_leave_several),
         cmocka_unit_test(lets_all_go_where_none_fits),
         cmocka_unit_test(gives_each_set_the_lap),
+        cmocka_unit_test(goes_through_all_sets_in_turn),
         cmocka_unit_test(companion_asks_for_the_same_pages),
         cmocka_unit_test(refuses_a_lap_that_asks_too_often),
         cmocka_unit_test(finds_each_policy_in_noise),
