@@ -178,6 +178,7 @@ const struct fm_probe fm_probe_fetch = {
     .finds = "what comes in with a miss: sectors and prefetchers",
     .needs = "levels,gap",
     .share = 0.05,
+    .detail = true,
     .run = run,
     .properties = properties,
 };
