@@ -29,8 +29,8 @@
 #define REFUSED 7
 /* Items refused that turn out to crowd no class before it is given up. */
 #define ACCIDENTS 3
-/* Items refused at once, at the most: more of them would share sets among each other. */
-#define AT_ONCE 4
+/* Chance that of items refused at once two share a class, and one refusal hides the other. */
+#define MEET 0.25
 /* Part of a class with one item too many that misses where all do. */
 #define ALL 0.85
 
@@ -142,12 +142,22 @@ static bool take_in(struct fm_lab *lab, struct fm_crowd *crowd, size_t from, siz
     return true;
 }
 
+/* Items that may be refused at once: as many as hardly ever meet in a class, of which there are as
+   many as the held make where one item too many makes its class miss. */
+static size_t at_once(const struct fm_crowd *crowd)
+{
+    if (!crowd->all_miss)
+        return 1;
+    const double classes = (double)crowd->count / fmax(1, crowd->typical - 1);
+    return (size_t)fmax(1, sqrt(2 * MEET * classes));
+}
+
 /* Whether all of a few items would be refused one by one: each makes its own class miss. Where
    noise says so wrongly, items are passed over that would fit, and there are more. */
 static bool all_refused(const struct fm_crowd *crowd, size_t count, double misses)
 {
     return count == 1 ||
-           (crowd->all_miss && count <= AT_ONCE && misses > ((double)count - 0.5) * crowd->typical);
+           (count <= at_once(crowd) && misses > ((double)count - 0.5) * crowd->typical);
 }
 
 /* Takes items in until some are refused, or the pool or what may be spent is used up. */
@@ -178,8 +188,7 @@ static bool fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, 
             crowd->refused_count = batch;
             *refused = crowd->pool[from];
             *found = true;
-            if (crowd->all_miss && batch < AT_ONCE)
-                crowd->batch = 2 * batch;
+            crowd->batch = 2 * batch < at_once(crowd) ? 2 * batch : at_once(crowd);
             return true;
         }
         crowd->next = from;
@@ -358,6 +367,7 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
     if (shown->full && !is_sound(lab, crowd, &shown->sound, err))
         return false;
     shown->held = crowd->count;
+    shown->used_up = crowd->next == crowd->items;
     shown->ways = most_agree(shown);
     shown->misses = crowd->typical / ((double)shown->ways + 1);
     return true;
@@ -367,6 +377,8 @@ const char *fm_crowd_doubt(const struct fm_lab *lab, const struct fm_crowded *sh
 {
     if (shown->classes == 0)
         return "no pages collide by themselves: the index may be hashed";
+    if (!shown->full && shown->used_up)
+        return "all pages were tried, and it may not have been full";
     if (!shown->full || shown->classes < FM_CROWD_CLASSES)
         return lab->options->effort == FM_THOROUGH
                    ? "to fill it took more references than may be spent"

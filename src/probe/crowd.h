@@ -54,6 +54,7 @@ struct fm_crowded {
     size_t ways;   /* members of most of the last ones; 0: they do not agree */
     bool sound;    /* of all that is held nothing misses */
     bool full;     /* nothing more fits */
+    bool used_up;  /* there was nothing more to try */
     double misses; /* of a lap with one item too many, over those of its class */
     size_t held;   /* items */
 };

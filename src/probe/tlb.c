@@ -46,9 +46,10 @@ static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t 
     if (tlb->ways == 0) {
         char reason[sizeof((struct fm_finding *)0)->note];
         snprintf(reason, sizeof reason,
-                 "misses begin after %.0f pages and are many at %.0f, but no group of pages "
-                 "conflicts by itself: the index may be hashed",
-                 tlb->step.held, tlb->step.missed);
+                 "misses begin after %.0f pages and are many at %.0f, but no stride conflicts by "
+                 "itself: the index may be hashed%s%s",
+                 tlb->step.held, tlb->step.missed, tlb->doubt ? "; " : "",
+                 tlb->doubt ? tlb->doubt : "");
         report_open(lab, tlbs, index, "entries", "", reason);
         report_open(lab, tlbs, index, "reach", "B", reason);
         report_open(lab, tlbs, index, "ways", "", reason);

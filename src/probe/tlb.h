@@ -8,20 +8,21 @@
 
 struct fm_known_tlb {
     struct fm_tlb_step step;
-    struct fm_tlb_step
-        alone;        /* its first rise, where others were joined to it; held 0: none were */
-    double read_cost; /* of a miss, as the curve has it */
-    double cost_low, cost_high; /* of a miss, over placements */
-    bool cost_open;             /* the cost is not told */
-    double rest_ns;             /* what a reference takes besides */
-    unsigned entries;           /* 0: not determined */
-    unsigned ways;              /* 0: not determined */
-    unsigned sets;              /* 0: not determined; 1: fully associative */
-    bool hashed;                /* no stride keeps to one of the sets */
-    bool spares;                /* some pages of a set that is too small, which LRU does not */
-    bool soft;                  /* misses take long to set in: it may be the rise of two levels */
-    const char *method;         /* that found the entries */
-    size_t piece;               /* bytes that an entry maps */
+    struct fm_tlb_step alone, rest; /* its first rise, and what others that were joined to it make
+                                       together; held 0: none were */
+    double read_cost;               /* of a miss, as the curve has it */
+    double cost_low, cost_high;     /* of a miss, over placements */
+    bool cost_open;                 /* the cost is not told */
+    double rest_ns;                 /* what a reference takes besides */
+    unsigned entries;               /* 0: not determined */
+    unsigned ways;                  /* 0: not determined */
+    unsigned sets;                  /* 0: not determined; 1: fully associative */
+    bool hashed;                    /* no stride keeps to one of the sets */
+    bool spares;                    /* some pages of a set that is too small, which LRU does not */
+    bool soft;          /* misses take long to set in: it may be the rise of two levels */
+    const char *method; /* that found the entries */
+    const char *doubt;  /* why crowding it decided nothing; NULL: it was not crowded, or did */
+    size_t piece;       /* bytes that an entry maps */
 };
 
 /* More pages than any TLB holds. */
@@ -49,6 +50,9 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
 /* Measures one level, those inside being known; takes it out if it turns out to be none. */
 bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,
                     struct fm_error *err);
+
+/* What misses of a first level add at the least, where a reference takes so long besides. */
+double fm_least_cost(const struct fm_lab *lab, double rest_ns);
 
 /* Whether a rise of the cost is that of a TLB: it must be there when it is looked at again, and
    neither page tables nor caches must account for it. Its cost must have been measured. */

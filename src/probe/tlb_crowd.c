@@ -10,8 +10,8 @@
 /* References that may be spent on a level, in each effort. */
 static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1e8, [FM_THOROUGH] = 1e9};
 /* Pages to choose from, in those at which misses are many: the last class to be filled waits long
-   for its last member. */
-#define RISES 3
+   for its last member, and then as long again until it is sure to be the last. */
+#define RISES 6
 /* More pages than these a level surely does not hold, in those at which misses are many. */
 #define ABOVE 1.3
 /* What a reading can be off by, as a part of all that a reference takes, times how often it is
@@ -21,6 +21,8 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1e8, [FM_THOROUGH
 #define FEWEST_REPEATS 4
 #define MOST_REPEATS   16
 #define PAGES_EACH     32
+/* … nor does it need to be known better than to this part of what one too many misses. */
+#define WELL_KNOWN 0.4
 /* Laps before: enough to forget what was there where a policy draws lots and a lap is short. */
 #define SETTLING   4096
 #define LEAST_LAPS 2
@@ -53,12 +55,23 @@ static unsigned repeats_of(size_t pages)
                                                : repeats);
 }
 
-static bool time_pages(struct fm_lab *lab, struct fm_page_list *list, const uint32_t *pages,
-                       size_t count, struct fm_translation *found, struct fm_error *err)
+/* As often as it takes to tell one page too many, once it is known what that misses. */
+static unsigned repeats_for(const struct fm_crowd *crowd, size_t count)
 {
-    const struct fm_care care = {.repeats = repeats_of(count),
-                                 .laps = laps_of(count),
-                                 .references = (uint64_t)count * list->lines};
+    const unsigned most = repeats_of(count);
+    if (crowd->typical <= 0)
+        return most;
+    const double all = crowd->whole_ns * (double)count;
+    const double enough = READING * all / (WELL_KNOWN * crowd->typical * crowd->penalty_ns);
+    return (unsigned)fmin(most, fmax(FEWEST_REPEATS, ceil(enough)));
+}
+
+static bool time_pages(struct fm_lab *lab, struct fm_page_list *list, const uint32_t *pages,
+                       size_t count, unsigned repeats, unsigned laps, struct fm_translation *found,
+                       struct fm_error *err)
+{
+    const struct fm_care care = {
+        .repeats = repeats, .laps = laps, .references = (uint64_t)count * list->lines};
     /* The order of pages is the list's, and the seed of the placement shuffles it. */
     for (size_t i = 0; i < count; i++)
         list->numbers[i] = pages[i];
@@ -71,12 +84,15 @@ static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count,
 {
     struct fm_page_list *list = crowd->data;
     struct fm_translation found;
-    if (!time_pages(lab, list, crowd->trial, count, &found, err))
+    const unsigned repeats = repeats_for(crowd, count);
+    /* Where one too many makes all miss, nothing is drawn by lot. */
+    const unsigned laps = crowd->all_miss ? LEAST_LAPS : laps_of(count);
+    if (!time_pages(lab, list, crowd->trial, count, repeats, laps, &found, err))
         return false;
     *ns = found.cost_ns;
     crowd->whole_ns = found.cost_ns + found.rest_ns;
-    crowd->spent += 2.0 * (double)(count * list->lines) * (laps_of(count) + repeats_of(count));
-    crowd->reading = READING / repeats_of(count);
+    crowd->spent += 2.0 * (double)(count * list->lines) * (laps + repeats);
+    crowd->reading = READING / repeats;
     return true;
 }
 
@@ -94,7 +110,8 @@ static bool agrees(struct fm_lab *lab, struct fm_crowd *crowd, const struct fm_c
         struct fm_rng rng;
         fm_rng_seed(&rng, fm_lab_seed(lab));
         fm_rng_shuffle(&rng, crowd->pool, crowd->items);
-        if (!time_pages(lab, crowd->data, crowd->pool, shown->held, &found, err))
+        if (!time_pages(lab, crowd->data, crowd->pool, shown->held, repeats_of(shown->held),
+                        laps_of(shown->held), &found, err))
             return false;
         sum += (found.cost_ns - crowd->hit_ns) / crowd->penalty_ns / CHOICES;
     }
@@ -119,11 +136,17 @@ static size_t held_inside(const struct fm_tlbs *tlbs, size_t index)
 static bool decide(struct fm_lab *lab, struct fm_crowd *crowd, const struct fm_crowded *shown,
                    struct fm_known_tlb *tlb, struct fm_error *err)
 {
-    bool yes = !fm_crowd_doubt(lab, shown) && (double)shown->held >= tlb->step.held;
+    bool yes = true;
+    tlb->doubt = fm_crowd_doubt(lab, shown);
+    if (!tlb->doubt && (double)shown->held < tlb->step.held)
+        tlb->doubt = "fewer pages were taken in than neighbours fit";
     /* Of other policies there is no telling how much a set that is too small misses. */
-    if (yes && crowd->all_miss && !agrees(lab, crowd, shown, &yes, err))
+    if (!tlb->doubt && crowd->all_miss && !agrees(lab, crowd, shown, &yes, err))
         return false;
     if (!yes)
+        tlb->doubt =
+            "pages chosen at random do not miss as often as the groups found lead to expect";
+    if (tlb->doubt)
         return true;
     tlb->ways = (unsigned)shown->ways;
     tlb->sets = (unsigned)(shown->held / shown->ways);
@@ -149,8 +172,10 @@ bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct
     /* What the levels inside may hold is no less than what this one holds: they cannot be told
      * apart.
      */
-    if ((double)crowd.shallow > FEW * tlb->step.missed)
+    if ((double)crowd.shallow > FEW * tlb->step.missed) {
+        tlb->doubt = "the level inside may hold too much of it";
         return true;
+    }
     crowd.most = (size_t)fmin(ABOVE * tlb->step.missed, (double)crowd.items);
     const bool good = fm_crowd_open(lab, &crowd, 0, 1, err) &&
                       fm_place_pages(lab, &tlbs->list, crowd.items, err) &&

@@ -2,7 +2,6 @@
  * out of caches, caches that begin to miss. */
 #include <math.h>
 
-#include "core/rng.h"
 #include "probe/tlb.h"
 
 /* Part of what a reference takes besides that the first level's misses add at the least. */
@@ -11,8 +10,9 @@
 #define A_CYCLE 0.9
 /* Pages whose entries share a line of the page tables, at the most; and the part of the pages that
    would still fill more such lines than neighbours did. */
-#define TABLE_LINE 8
-#define SPARSE     4
+#define TABLE_LINE   8
+#define SPARSE       4
+#define GOLDEN_RATIO 1.6180339887498949
 /* So many times its entries are too many pages for a TLB, whatever its sets; and it holds the same
    part of them easily. */
 #define TOO_MANY 1.5
@@ -42,16 +42,14 @@ static bool also_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, b
 }
 
 /* As pages grow in number their tables fall out of caches, and walks take longer. That shows with
-   fewer pages, too, if no two of them share a line of the tables. They are picked at random, so
-   that they do not crowd some sets of a TLB. */
+   fewer pages, too, if no two of them share a line of the tables. Multiples of the golden ratio
+   spread them over the sets of a TLB, however many these are: drawn at random, some would meet. */
 static bool tables_do_it(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, double pages,
                          bool *yes, struct fm_error *err)
 {
-    struct fm_rng rng;
-    fm_rng_seed(&rng, fm_lab_seed(lab));
     fm_page_list_fill(&tlbs->list, (size_t)pages, TABLE_LINE);
     for (size_t i = 0; i < tlbs->list.count; i++)
-        tlbs->list.numbers[i] += (uint32_t)fm_rng_below(&rng, TABLE_LINE);
+        tlbs->list.numbers[i] += (uint32_t)(TABLE_LINE * fmod((double)i * GOLDEN_RATIO, 1));
     return also_rises(lab, tlbs, index, yes, err);
 }
 
@@ -68,12 +66,17 @@ static bool caches_do_it(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
     return good;
 }
 
+double fm_least_cost(const struct fm_lab *lab, double rest_ns)
+{
+    return fmax(CLEAR * rest_ns, A_CYCLE * lab->known.cycle_ns);
+}
+
 bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *yes,
                  struct fm_error *err)
 {
     const struct fm_known_tlb *tlb = &tlbs->known[index];
-    const double least = index ? FM_TLB_LEAST_STEP * tlb[-1].step.cost
-                               : fmax(CLEAR * tlb->rest_ns, A_CYCLE * lab->known.cycle_ns);
+    const double least =
+        index ? FM_TLB_LEAST_STEP * tlb[-1].step.cost : fm_least_cost(lab, tlb->rest_ns);
     bool tables = false, caches = false;
     *yes =
         tlb->step.cost > fmax(least, tlb->read_cost / 2) && tlb->cost_low > SHOWS * tlb->step.cost;

@@ -50,6 +50,10 @@ static const double most_memory[] = {
 #define SHARP 0.15
 /* … and that it shows where none is spared. */
 #define ALL 0.85
+/* Part of the pages that is tried where those at which a rise seems to begin miss, and how often.
+ */
+#define STEP_BACK  0.75
+#define STEPS_BACK 3
 /* The longest stride that must have been tried. */
 #define LEAST_STRIDES 5
 /* Part of the pages that miss where all do, as good as. */
@@ -205,31 +209,55 @@ static bool is_level(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_t
     return true;
 }
 
-/* Takes out what only seems to be a level: its rise is the beginning of the next one. */
-static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_tlb_step *steps,
-                       struct fm_tlb_step *alone, size_t *count, struct fm_error *err)
+/* Rises as they are read, and as what they were before some were joined. */
+struct rises {
+    struct fm_tlb_step steps[MOST_RISES], alone[MOST_RISES], rest[MOST_RISES];
+    size_t count;
+};
+
+/* Makes one rise of two. */
+static void join(struct rises *rises, size_t i)
 {
-    for (size_t i = 0; i + 1 < *count;) {
+    struct fm_tlb_step *steps = rises->steps, next = steps[i + 1];
+    if (rises->alone[i].held > 0) {
+        rises->rest[i].missed = next.missed;
+        rises->rest[i].cost = next.cost;
+    } else {
+        rises->alone[i] = steps[i];
+        rises->rest[i] = next;
+    }
+    steps[i].missed = next.missed;
+    steps[i].cost = next.cost;
+    rises->count--;
+    memmove(&steps[i + 1], &steps[i + 2], (rises->count - i - 1) * sizeof *steps);
+}
+
+/* Takes out what only seems to be a level: its rise is the beginning of the next one. */
+static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct rises *rises,
+                       struct fm_error *err)
+{
+    for (size_t i = 0; i + 1 < rises->count;) {
         bool yes;
-        if (!is_level(lab, tlbs, &steps[i], &yes, err))
+        if (!is_level(lab, tlbs, &rises->steps[i], &yes, err))
             return false;
-        if (yes) {
+        if (yes)
             i++;
-            continue;
-        }
-        alone[i] = alone[i].held > 0 ? alone[i] : steps[i];
-        steps[i + 1].held = steps[i].held;
-        steps[i + 1].cost_before = steps[i].cost_before;
-        memmove(&steps[i], &steps[i + 1], (*count - i - 1) * sizeof *steps);
-        --*count;
+        else
+            join(rises, i);
     }
     return true;
+}
+
+static struct fm_known_tlb read_level(const struct fm_tlb_step *step)
+{
+    return (struct fm_known_tlb){
+        .step = *step, .read_cost = step->cost, .soft = step->missed > SOFT * step->held};
 }
 
 bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
 {
     struct fm_tlb_point points[MOST_POINTS];
-    struct fm_tlb_step steps[MOST_RISES], alone[MOST_RISES] = {{0}};
+    struct rises rises = {.count = 0};
     const double memory = fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
     const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
     const double wanted = brief ? OTHER_PAGES : tlbs->most > 0 ? tlbs->most : FM_TLB_PAGES;
@@ -249,16 +277,15 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
     tlbs->far = n ? points[n - 1].pages : 0;
     if (!fm_smooth_tlb_points(points, n))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
-    tlbs->count = fm_read_tlb_steps(points, n, steps, MOST_RISES);
-    if (!join_rises(lab, tlbs, steps, alone, &tlbs->count, err))
+    rises.count = fm_read_tlb_steps(points, n, rises.steps, MOST_RISES);
+    if (!join_rises(lab, tlbs, &rises, err))
         return false;
-    if (tlbs->count > FM_TLB_LEVELS)
-        tlbs->count = FM_TLB_LEVELS;
-    for (size_t i = 0; i < tlbs->count; i++)
-        tlbs->known[i] = (struct fm_known_tlb){.step = steps[i],
-                                               .alone = alone[i],
-                                               .read_cost = steps[i].cost,
-                                               .soft = steps[i].missed > SOFT * steps[i].held};
+    tlbs->count = rises.count < FM_TLB_LEVELS ? rises.count : FM_TLB_LEVELS;
+    for (size_t i = 0; i < tlbs->count; i++) {
+        tlbs->known[i] = read_level(&rises.steps[i]);
+        tlbs->known[i].alone = rises.alone[i];
+        tlbs->known[i].rest = rises.rest[i];
+    }
     return true;
 }
 
@@ -292,12 +319,14 @@ static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
 
 /* What a reading at some pages shows beyond one at pages that fit. Some policies miss less often
    one by one than in bursts while a TLB is but a little too small, and the difference of the two
-   says nothing; where caches take the same before and after the rise, the whole is the TLB's. */
+   says nothing but that they miss; where caches take the same before and after the rise, the whole
+   is the TLB's. */
 static double beyond(const struct fm_translation *found, const struct fm_translation *fits,
                      const struct fm_tlb_step *step, bool caches_rest)
 {
     const double more = found->cost_ns - step->cost_before;
-    return caches_rest ? found->cost_ns + found->rest_ns - fits->cost_ns - fits->rest_ns : more;
+    return caches_rest ? found->cost_ns + found->rest_ns - fits->cost_ns - fits->rest_ns
+                       : fabs(more);
 }
 
 /* The part of the step from hit to miss that so many pages show on a few placements, each of which
@@ -347,26 +376,45 @@ static bool halve(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_
     return true;
 }
 
+/* A rise that sets out from pages that surely fit: where the curve takes it to begin some may miss,
+   in bursts more than one by one. */
+static bool pages_that_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *read,
+                           struct fm_tlb_step *step, struct fm_error *err)
+{
+    double part = INFINITY;
+    *step = *read;
+    for (int i = 0; i < STEPS_BACK && part > SOME; i++) {
+        if (!part_beyond(lab, tlbs, step, (size_t)step->held, &part, err))
+            return false;
+        if (part > SOME && step->held > FIRST_PAGES)
+            step->held = fmax(FIRST_PAGES, floor(STEP_BACK * step->held));
+    }
+    return true;
+}
+
 /* Halves down to the largest number of pages that the level holds, all of which then hit. Where
    misses set in little by little, as with victims drawn by lot, the last entries hide among them.
  */
 static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
                        bool *sharp, struct fm_error *err)
 {
-    const struct fm_tlb_step *step = &tlb->step;
-    struct onset onset = {(size_t)step->held, (size_t)step->missed, 1};
+    struct fm_tlb_step step;
     double part;
-    /* What held once, by luck, is asked again. */
-    if (!halve(lab, tlbs, step, &onset, err) ||
-        !part_beyond(lab, tlbs, step, onset.held, &part, err))
+    if (!pages_that_fit(lab, tlbs, &tlb->step, &step, err))
         return false;
-    if (part > SOME && onset.held > (size_t)step->held) {
-        onset = (struct onset){(size_t)step->held, onset.held, part};
-        if (!halve(lab, tlbs, step, &onset, err))
+    tlb->step.held = step.held;
+    struct onset onset = {(size_t)step.held, (size_t)step.missed, 1};
+    /* What held once, by luck, is asked again. */
+    if (!halve(lab, tlbs, &step, &onset, err) ||
+        !part_beyond(lab, tlbs, &step, onset.held, &part, err))
+        return false;
+    if (part > SOME && onset.held > (size_t)step.held) {
+        onset = (struct onset){(size_t)step.held, onset.held, part};
+        if (!halve(lab, tlbs, &step, &onset, err))
             return false;
     }
     /* … and so is what missed once, by noise. */
-    if (onset.part > SHARP && !part_beyond(lab, tlbs, step, onset.missed, &onset.part, err))
+    if (onset.part > SHARP && !part_beyond(lab, tlbs, &step, onset.missed, &onset.part, err))
         return false;
     tlb->entries = (unsigned)onset.held;
     tlb->spares = onset.part < ALL;
@@ -426,24 +474,73 @@ static void take_away(struct fm_tlbs *tlbs, size_t index)
 /* Entries up to which all strides can be tried. */
 #define FEW_ENTRIES 128
 
+/* Part of its entries that any level holds of neighbours, with room for what others take. */
+#define MOST_ENTRIES  0.75
+#define HELD_READINGS 5
+
+/* Where rises were joined a group may conflict in the outer of two levels. Neighbours that this one
+   holds cost more then than those that fit the inner. */
+static bool doubt_joined(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                         struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    const size_t pages = (size_t)(MOST_ENTRIES * tlb->ways * tlb->sets);
+    double more[HELD_READINGS], least = 0;
+    if (!tlb->ways)
+        return true;
+    for (int i = 0; i < HELD_READINGS; i++) {
+        struct fm_translation found;
+        if (!fm_place_pages(lab, &tlbs->list, pages, err) ||
+            !time_pages(lab, tlbs, pages, 1, 4, &found, err))
+            return false;
+        more[i] = found.cost_ns - tlb->step.cost_before;
+        least = fm_least_cost(lab, found.rest_ns);
+    }
+    fm_sort(more, HELD_READINGS);
+    if (more[HELD_READINGS / 2] > least)
+        tlb->ways = tlb->sets = 0;
+    return true;
+}
+
+/* Times the entries of a level that all pages miss, or as good as: victims drawn by lot spare one
+   page in five of so many, which does not hide as much as a step. */
+#define NEARLY_ALL 2
+
+/* The first rise for itself, and the rest of it as one that follows where there is room. */
+static bool split(struct fm_tlbs *tlbs, size_t index)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    const bool room = tlbs->count < FM_TLB_LEVELS;
+    tlb->step = tlb->alone;
+    tlb->soft = false;
+    if (!room)
+        return false;
+    memmove(tlb + 2, tlb + 1, (tlbs->count - index - 1) * sizeof *tlb);
+    tlb[1] = read_level(&tlb->rest);
+    tlbs->count++;
+    return true;
+}
+
 /* By the first rise alone, where others were joined to it: a policy that spares some pages, or
-   another that is not LRU, looks like luck; but a group that conflicts by itself is none. */
+   another that is not LRU, looks like luck; but a group that conflicts by itself is none. What
+   rises far beyond its entries is then another level. */
 static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
+    if (tlb->alone.held <= 0)
+        return fm_find_tlb_ways(lab, tlbs, index, err);
     const struct fm_known_tlb joined = *tlb;
-    if (tlb->alone.held > 0) {
-        tlb->step = tlb->alone;
-        tlb->soft = false;
-        if (index > 0)
-            tlb->step.cost_before = tlbs->known[index - 1].step.cost;
-        if (!measure_cost(lab, tlbs, index, 1, err) || !fm_find_tlb_ways(lab, tlbs, index, err))
-            return false;
-        if (tlb->ways)
-            return true;
-        *tlb = joined;
-    }
-    return fm_find_tlb_ways(lab, tlbs, index, err);
+    const bool two = split(tlbs, index);
+    if (index > 0)
+        tlb->step.cost_before = tlbs->known[index - 1].step.cost;
+    if (!measure_cost(lab, tlbs, index, 1, err) || !fm_find_tlb_ways(lab, tlbs, index, err))
+        return false;
+    if (two && (!tlb->ways || tlb->rest.held < NEARLY_ALL * tlb->ways * tlb->sets))
+        take_away(tlbs, index + 1);
+    if (tlb->ways)
+        return true;
+    *tlb = joined;
+    return fm_find_tlb_ways(lab, tlbs, index, err) && doubt_joined(lab, tlbs, index, err);
 }
 
 static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,

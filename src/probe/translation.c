@@ -25,9 +25,13 @@ void fm_page_list_close(struct fm_page_list *list)
     *list = (struct fm_page_list){0};
 }
 
+/* No two of the units that are touched share a line of a cache: both in one burst they would hit
+   where one by one they may not, and look like translation. */
+#define LONGEST_LINE 256
+
 void fm_page_list_touch(struct fm_page_list *list, double lines)
 {
-    const size_t room = list->page / UNIT;
+    const size_t room = list->page / LONGEST_LINE;
     list->lines = (unsigned)fmin(ceil(lines), (double)room);
 }
 
