@@ -336,14 +336,16 @@ static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
                         size_t pages, double *part, struct fm_error *err)
 {
     const double all = step->cost - step->cost_before;
+    /* Ways and sets may make a few pages more than those at which the curve has all miss. */
+    const size_t arena = pages > (size_t)step->missed ? pages : (size_t)step->missed;
     double parts[ONSET_PLACEMENTS];
     struct fm_translation fits, full, found;
     for (int i = 0; i < ONSET_PLACEMENTS; i++) {
-        if (!fm_place_pages(lab, &tlbs->list, (size_t)step->missed, err) ||
+        if (!fm_place_pages(lab, &tlbs->list, arena, err) ||
             !time_pages(lab, tlbs, (size_t)step->held, 1, 4, &fits, err) ||
             !time_pages(lab, tlbs, (size_t)step->missed, 1, 4, &full, err) ||
             /* Afresh: a TLB that evicts what came first remembers what was before. */
-            !fm_place_pages(lab, &tlbs->list, (size_t)step->missed, err) ||
+            !fm_place_pages(lab, &tlbs->list, arena, err) ||
             !time_pages(lab, tlbs, pages, 1, 6, &found, err))
             return false;
         const bool caches_rest = fabs(full.rest_ns - fits.rest_ns) < REST * all;
