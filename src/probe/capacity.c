@@ -321,13 +321,10 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
     const double bytes = floor(at / grain) * grain;
     fm_measured(finding, bytes, floor(low / grain) * grain, ceil(high / grain) * grain,
                 wide ? certainty / 2 : certainty, method, "curve:cache-only");
-    /* A range is nothing for other probes to build on, but for what counters know within it. */
-    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
+    /* A range is nothing for other probes to build on. */
     if (!wide)
         level->capacity = bytes;
-    else if (found && found->effective >= low && found->effective <= high)
-        level->capacity = found->effective;
-    if (wide)
+    else
         snprintf(finding->note, sizeof finding->note,
                  "the range alone is sure: where it begins to miss moves, with the pages or with "
                  "who else uses it");
@@ -439,6 +436,17 @@ static bool find_capacity(struct fm_lab *lab, size_t index, struct fm_error *err
     return agrees || (measure_level(lab, index, &edge, err) && report(lab, &edge, err));
 }
 
+/* What comes after this needs to know about how much a level holds: where the clock cannot tell,
+   counters may, of the level whose rise is there. */
+static void take_counted(struct fm_lab *lab, size_t index)
+{
+    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
+    struct fm_known_level *level = &lab->known.levels[index];
+    if (found && !(level->capacity > 0) && found->effective < 2 * level->rise_to &&
+        2 * found->effective > level->rise_from)
+        level->capacity = found->effective;
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     if (lab->known.count < 2) {
@@ -450,6 +458,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     for (size_t i = lab->known.levels[0].capacity > 0 ? 1 : 0; i + 1 < lab->known.count; i++)
         if (!find_capacity(lab, i, err))
             return false;
+    for (size_t i = 0; i + 1 < lab->known.count; i++)
+        take_counted(lab, i);
     return true;
 }
 

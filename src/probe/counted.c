@@ -65,6 +65,17 @@ static bool count_laps(struct fm_lab *lab, struct fm_string *string,
     return true;
 }
 
+/* Times that a meter must have added nothing, and never anything. Strings that miss in part fill
+   the sets they are in: whatever lines a meter touches push out some of theirs, whether its own
+   misses are counted or not. */
+#define OFTEN 4
+
+bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
+{
+    return lab->believed & 1u << bit && !(lab->by_stores & 1u << bit) &&
+           !fm_event_is_of_code(bit) && lab->adds_nothing >= OFTEN && lab->adds_something == 0;
+}
+
 static unsigned long_laps(size_t count, unsigned least)
 {
     const size_t laps = REFERENCES / count;
@@ -75,7 +86,7 @@ static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct f
                     double *misses, struct fm_error *err)
 {
     const double lap = (double)string->orders[0].count;
-    const bool exact = lab->exact & 1u << care->bit;
+    const bool exact = fm_counts_are_exact(lab, care->bit);
     const unsigned laps = long_laps(string->orders[0].count, exact ? SHORT : LONG);
     double many, few;
     if (!count_laps(lab, string, care, laps, &many, err))
@@ -86,6 +97,10 @@ static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct f
     if (!count_laps(lab, string, care, SHORT, &few, err))
         return false;
     *misses = fmax(0, many - few) / (laps - SHORT);
+    if (many == few * laps)
+        lab->adds_nothing++;
+    else
+        lab->adds_something++;
     return true;
 }
 
@@ -93,7 +108,7 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
                   double *misses, struct fm_error *err)
 {
     const double lap = (double)string->orders[0].count;
-    const int tries = lab->exact & 1u << care->bit ? 1 : TRIES;
+    const int tries = fm_counts_are_exact(lab, care->bit) ? 1 : TRIES;
     bool good = true;
     *misses = INFINITY;
     for (int i = 0; i < tries && good; i++) {
@@ -144,5 +159,8 @@ bool fm_count_structure(struct fm_lab *lab, const struct fm_counted_plan *plan,
         return false;
     if (!found->sharp)
         return fm_counted_average(lab, &closer, found, err);
-    return !found->line || fm_counted_ways(lab, plan, found, err);
+    if (found->line && !fm_counted_ways(lab, plan, found, err))
+        return false;
+    /* Halves of the lines that no set has too many of are such where sets are known. */
+    return found->ways || fm_counted_chance_line(lab, plan, found, err);
 }

@@ -31,6 +31,9 @@ struct fm_count_care {
 bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
                   double *misses, struct fm_error *err);
 
+/* Whether one run counts what is there and no more, by what was seen so far. */
+bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit);
+
 /* What is to be looked into. */
 struct fm_counted_plan {
     unsigned bit;        /* the event that counts its misses */
@@ -67,6 +70,9 @@ bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
 bool fm_counted_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
+/* The line once more, as where the edge is not sharp: by stripes that are chosen by chance. */
+bool fm_counted_chance_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                            struct fm_counted *found, struct fm_error *err);
 bool fm_counted_average(struct fm_lab *lab, const struct fm_counted_plan *plan,
                         struct fm_counted *found, struct fm_error *err);
 bool fm_counted_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,

@@ -43,18 +43,22 @@ static void shorten(const struct fm_lab *lab, const struct fm_counted *found, si
 #define MOST_EIGHTHS  6
 #define FEWER_EIGHTHS 5
 
+/* `both`: not every other stripe, but all. */
 static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *plan,
                              const struct fm_counted *found, size_t stripe, size_t eighths,
-                             double *part, struct fm_error *err)
+                             bool both, double *part, struct fm_error *err)
 {
     const size_t half = (size_t)(found->bytes / (double)stripe);
     const size_t part_of_half = half - half * (8 - eighths) / 8;
-    uint32_t *list = malloc((half + 1) * sizeof *list);
+    uint32_t *list = malloc(2 * (half + 1) * sizeof *list);
     if (!list)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for %zu stripes", half);
     size_t count = 0;
-    for (size_t i = 0; i < part_of_half; i++)
+    for (size_t i = 0; i < part_of_half; i++) {
         list[count++] = (uint32_t)(i % 2 ? half + i : i);
+        if (both)
+            list[count++] = (uint32_t)(i % 2 ? i : half + i);
+    }
     const struct fm_page_plan stripes = {.pages = list,
                                          .count = count,
                                          .page = stripe,
@@ -88,9 +92,9 @@ static bool line_from(struct fm_lab *lab, const struct fm_counted_plan *plan, si
         double part;
         if (fmod(bytes, (double)stripe) != 0)
             break;
-        if (!misses_of_halves(lab, plan, found, stripe, MOST_EIGHTHS, &part, err) ||
+        if (!misses_of_halves(lab, plan, found, stripe, MOST_EIGHTHS, false, &part, err) ||
             (part >= FEW && part < MANY &&
-             !misses_of_halves(lab, plan, found, stripe, FEWER_EIGHTHS, &part, err)))
+             !misses_of_halves(lab, plan, found, stripe, FEWER_EIGHTHS, false, &part, err)))
             return false;
         if (part < FEW) {
             found->line = fitted ? found->line : stripe;
@@ -106,15 +110,32 @@ static bool line_from(struct fm_lab *lab, const struct fm_counted_plan *plan, si
 }
 
 /* Half of what the edge was found by should not fit; if it does, all are asked. */
-static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
-                       struct fm_counted *found, struct fm_error *err)
+static bool find_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                      struct fm_counted *found, struct fm_error *err)
 {
     const size_t from = found->grain / 2 > plan->unit ? found->grain / 2 : plan->unit;
-    if (!fm_lab_place(lab, (size_t)(2 * found->bytes) + 2 * plan->longest_line, err) ||
-        !line_from(lab, plan, from, found, err))
+    if (!line_from(lab, plan, from, found, err))
         return false;
     return from == plan->unit || (found->line && found->line != from) ||
            line_from(lab, plan, plan->unit, found, err);
+}
+
+/* With its line known half as much again must miss, line by line: where the index is hashed a few
+   lines that meet make an edge which is as sharp, but far from full. */
+static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                       struct fm_counted *found, struct fm_error *err)
+{
+    double all;
+    if (!fm_lab_place(lab, (size_t)(2 * found->bytes) + 2 * plan->longest_line, err) ||
+        !find_line(lab, plan, found, err))
+        return false;
+    if (!found->line)
+        return true;
+    if (!misses_of_halves(lab, plan, found, found->line, MOST_EIGHTHS, true, &all, err))
+        return false;
+    found->sharp = all >= MANY;
+    found->line = found->sharp ? found->line : 0;
+    return true;
 }
 
 static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *plan,
@@ -223,11 +244,12 @@ static bool compare(struct fm_lab *lab, const struct fm_counted_plan *plan,
     return true;
 }
 
-static bool scattered_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
-                           struct fm_counted *found, struct fm_error *err)
+bool fm_counted_chance_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                            struct fm_counted *found, struct fm_error *err)
 {
     struct scattered sums;
     bool told = false;
+    found->line = 0;
     for (size_t i = 0; i < sizeof spans / sizeof spans[0] && !told; i++)
         if (!compare(lab, plan, found, spans[i] * found->bytes, &sums, &told, err))
             return false;
@@ -248,5 +270,5 @@ bool fm_counted_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err)
 {
     found->line = 0;
-    return (found->sharp ? sharp_line : scattered_line)(lab, plan, found, err);
+    return (found->sharp ? sharp_line : fm_counted_chance_line)(lab, plan, found, err);
 }

@@ -71,6 +71,33 @@ static bool misses_of_blocks(struct fm_lab *lab, const struct fm_counted_plan *p
     return true;
 }
 
+/* The same of blocks that lie any numbers of ways apart, as many as there is room for. */
+static bool misses_of_scattered(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t line,
+                                const struct blocks *blocks, size_t places, double *each,
+                                struct fm_error *err)
+{
+    uint32_t *place = malloc(places * sizeof *place);
+    uint32_t *list = malloc(blocks->count * blocks->lines * sizeof *list);
+    struct fm_rng rng;
+    if (!place || !list) {
+        free(place);
+        free(list);
+        return no_list(err);
+    }
+    for (size_t i = 0; i < places; i++)
+        place[i] = (uint32_t)i;
+    fm_rng_seed(&rng, fm_lab_seed(lab));
+    fm_rng_shuffle(&rng, place, places);
+    for (size_t i = 0; i < blocks->count; i++)
+        for (size_t j = 0; j < blocks->lines; j++)
+            list[i * blocks->lines + j] = (uint32_t)(place[i] * blocks->apart + j);
+    free(place);
+    if (!count_list(lab, plan, plan->bit, list, blocks->count * blocks->lines, line, each, err))
+        return false;
+    *each /= (double)blocks->lines;
+    return true;
+}
+
 enum verdict { NOT, PERHAPS, SURELY };
 
 static size_t block_lines(const struct fm_counted_plan *plan, size_t line, size_t way, size_t ways)
@@ -102,7 +129,19 @@ static bool judge_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, s
     blocks.apart *= 2;
     if (!misses_of_blocks(lab, plan, line, &blocks, &within, err))
         return false;
-    if (within < ENOUGH)
+    if (within >= ENOUGH)
+        return true;
+    /* So they do any number of ways apart, but where the index is hashed: what lies in a row does
+       not meet there. */
+    double more;
+    blocks.apart = way;
+    if (!misses_of_scattered(lab, plan, line, &blocks, SPREAD * ways, &within, err))
+        return false;
+    /* So many that they do not stay in the level inside. */
+    blocks.count = 2 * ways + 1;
+    if (!misses_of_scattered(lab, plan, line, &blocks, SPREAD * ways, &more, err))
+        return false;
+    if (within < ENOUGH && more >= TOO_MANY)
         *verdict = beyond > NEARLY_ALL * (double)(ways + 1) ? SURELY : PERHAPS;
     return true;
 }

@@ -100,8 +100,12 @@ static void report_cache(struct fm_lab *lab, unsigned bit, const struct fm_count
 
 static void report_tlb(struct fm_lab *lab, unsigned bit, const struct fm_counted *found)
 {
-    report_exact(lab, bit, "reach", "B", found->bytes);
     report_shape(lab, bit, found, "page_size");
+    /* What begins to miss before it is full does not show what it reaches. */
+    if (found->sharp)
+        report_exact(lab, bit, "reach", "B", found->bytes);
+    else
+        give_reason(lab, bit, "reach", "B", "it misses before it is full: its index may be hashed");
     if (found->line)
         report_exact(lab, bit, "entries", "", found->bytes / (double)found->line);
     else

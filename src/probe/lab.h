@@ -72,7 +72,9 @@ struct fm_lab {
     struct fm_walk walk;
     unsigned believed;  /* events whose counts have shown that they can be, as bits */
     unsigned by_stores; /* those among them that are right of stores alone */
-    unsigned exact;     /* those that a meter adds nothing to */
+    /* Times that a long run and a short one were counted, and showed that the meter adds nothing,
+       or something. */
+    unsigned adds_nothing, adds_something;
     struct fm_counted counted[FM_EVENTS]; /* what they show */
     double fastest_ns;                    /* the least time a reference took so far */
     double deadline_s;                    /* machine time; 0: none */

@@ -22,7 +22,8 @@ bool fm_levels_are_counted(const struct fm_lab *lab)
         const struct fm_counted *counted = fm_lab_counted(lab, bit);
         if (bit >= levels && counted)
             return false;
-        if (bit < levels && !(lab->exact & 1u << bit && is_same(&lab->known.levels[bit], counted)))
+        if (bit < levels &&
+            !(fm_counts_are_exact(lab, bit) && is_same(&lab->known.levels[bit], counted)))
             return false;
     }
     return true;

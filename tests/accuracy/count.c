@@ -80,6 +80,8 @@ static void survey_one(const struct fm_counting *counting, struct fm_figures *fi
     fm_result_init(&result);
     struct fm_machine *simulated = fm_simulated_open(&machine, plan->seed + index, &err);
     figures->machines++;
+    if (simulated)
+        fm_simulated_count(simulated, plan->counters);
     if (simulated && fm_survey(simulated, NULL, &options, &result, &err)) {
         counting->judge(figures, plan, index, &machine, &result);
     } else {
@@ -180,6 +182,8 @@ static int take_option(char **argv, int i, struct fm_plan *plan, struct passes *
         return plan->show = true;
     if (strcmp(option, "--check") == 0)
         return plan->check = true;
+    if (strcmp(option, "--counters") == 0)
+        return plan->counters = true;
     if (strcmp(option, "--quiet-only") == 0)
         return !(passes->noisy = false);
     if (strcmp(option, "--noise-only") == 0)
@@ -210,7 +214,7 @@ int fm_count(const struct fm_counting *counting, int argc, char **argv)
             continue;
         fprintf(stderr,
                 "%s: what is '%s'? [--machines N] [--first N] [--seed N] [--jobs N] "
-                "[--quiet-only|--noise-only] [--only PROBES] [--show] [--check]\n",
+                "[--quiet-only|--noise-only] [--only PROBES] [--counters] [--show] [--check]\n",
                 counting->name, argv[i]);
         return 2;
     }

@@ -26,6 +26,7 @@ struct fm_plan {
     unsigned machines, first, jobs;
     uint64_t seed;
     const char *only; /* probes; NULL: all */
+    bool counters; /* the machines' exact ones beside the clock */
     bool noise, show, check;
 };
 

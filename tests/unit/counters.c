@@ -117,6 +117,27 @@ static void expect_or_none(const struct fm_result *result, const char *property,
         lab_expect(result, property, truth, 0);
 }
 
+/* Where the index is hashed a few lines or pages that meet make an edge, and blocks in a row fit in
+   numbers that are no ways: nothing of that may be told for another thing. */
+static void tells_nothing_wrong_of_hashed_ones(void **state)
+{
+    (void)state;
+    struct fm_description machine =
+        lab_small(lab_cache(1, 10240, 32, 5), lab_cache(2, 131072, 32, 2));
+    struct fm_result result;
+    machine.caches[1].index = FM_INDEX_HASHED;
+    machine.tlbs[0] = lab_tlb(1, 64, 4, PAGE);
+    machine.tlbs[0].index = FM_INDEX_HASHED;
+    count(&machine, &result);
+    expect_or_none(&result, "l2.line", 32);
+    expect_or_none(&result, "l2.ways", 2);
+    expect_or_none(&result, "dtlb1.entries", 64);
+    expect_or_none(&result, "dtlb1.ways", 4);
+    expect_or_none(&result, "dtlb1.page_size", PAGE);
+    expect_or_none(&result, "dtlb1.reach", 64 * PAGE);
+    fm_result_free(&result);
+}
+
 /* A prefetcher brings lines that nobody asked for; pseudo-LRU remembers what was there before. */
 static void is_not_misled(void **state)
 {
@@ -233,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_every_shape_exactly),
         cmocka_unit_test(finds_tlbs_exactly),
+        cmocka_unit_test(tells_nothing_wrong_of_hashed_ones),
         cmocka_unit_test(is_not_misled),
         cmocka_unit_test(claims_no_ways_it_cannot_see),
         cmocka_unit_test(clock_and_counters_are_both_witnesses),
