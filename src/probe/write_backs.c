@@ -64,6 +64,30 @@ static double error_of(struct fm_taken a, struct fm_taken b)
     return hypot(a.error, b.error);
 }
 
+/* What was found of a level's inclusion; NULL: nothing. */
+static const char *inclusion_of(const struct fm_lab *lab, size_t index)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "l%zu.inclusion", index + 1);
+    const struct fm_finding *finding = fm_result_find(lab->result, property);
+    return finding && finding->status == FM_MEASURED ? finding->value.text : NULL;
+}
+
+/* Whether it holds a line that a level inside holds too, so that a store may end there: an
+   exclusive level does not, and stores go past it whatever its policy. */
+static bool is_met_by_stores(const struct fm_lab *lab, size_t index)
+{
+    const char *inclusion = inclusion_of(lab, index);
+    return inclusion && strcmp(inclusion, "exclusive") != 0;
+}
+
+/* Whether the next level takes in what leaves this one, written or not. */
+static bool moves_outward(const struct fm_lab *lab, size_t index)
+{
+    const char *inclusion = inclusion_of(lab, index + 1);
+    return inclusion && strcmp(inclusion, "exclusive") == 0;
+}
+
 /* What writing a line adds when it leaves the level, and the error of that. */
 struct cost {
     double ns, error;
@@ -87,7 +111,8 @@ static void report(struct fm_lab *lab, size_t index, const struct fm_taken taken
         fm_undetermined(finding, "lines could not be driven out of it, or that takes no time");
     else if (cost.ns > SEEN * level[1].height_ns && cost.ns > SURE * cost.error)
         fm_decided(finding, fm_text("back"), 0.95, "clock", "dirty-victims");
-    else if (fabs(cost.ns) < NOTHING * level[1].height_ns + cost.error && slow)
+    else if (fabs(cost.ns) < NOTHING * level[1].height_ns + cost.error && slow &&
+             is_met_by_stores(lab, index))
         fm_decided(finding, fm_text("through"), 0.9, "clock", "stores");
     else {
         finding->candidate_count = 2;
@@ -95,16 +120,6 @@ static void report(struct fm_lab *lab, size_t index, const struct fm_taken taken
         finding->candidates[1] = fm_text("through");
         fm_undetermined(finding, "that lines were written costs nothing when they leave the level");
     }
-}
-
-/* Whether the next level takes in what leaves this one, written or not. */
-static bool moves_outward(const struct fm_lab *lab, size_t index)
-{
-    char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "l%zu.inclusion", index + 2);
-    const struct fm_finding *finding = fm_result_find(lab->result, property);
-    return finding && finding->status == FM_MEASURED &&
-           strcmp(finding->value.text, "exclusive") == 0;
 }
 
 /* Why it is not asked; NULL: it is. */
