@@ -186,38 +186,51 @@ static bool is_known(const struct seen *seen, double bytes)
     return known;
 }
 
+/* What the times show of a property, or why they do not. */
+static void say_timed(struct fm_lab *lab, unsigned level, const char *attribute, const char *unit,
+                      double value, double fine, const char *evidence)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s.%s", fm_event_structure(level), attribute);
+    struct fm_finding *finding = fm_result_finding(lab->result, property, unit);
+    if (!finding)
+        return;
+    if (!(value > 0)) {
+        fm_undetermined(finding, "no event counts its misses, and the times do not show it");
+        return;
+    }
+    fm_testify(finding, &(struct fm_testimony){.meter = "clock",
+                                               .method = METHOD,
+                                               .evidence = evidence,
+                                               .value = fm_number(value),
+                                               .low = value * (1 - fine),
+                                               .high = value * (1 + fine),
+                                               .confidence = SURE_TIME});
+    snprintf(finding->note, sizeof finding->note, "no event counts its misses: by time");
+}
+
 /* A size by time belongs to the first level that was not counted and lies beyond all smaller ones
-   that were. */
-static void report_time(struct fm_lab *lab, struct seen *seen, double bytes)
+   that were. Of the first level strides show line and ways; of others what is inside is in the
+   times too. */
+static bool report_time(struct fm_lab *lab, struct seen *seen, double bytes, struct fm_error *err)
 {
     unsigned level = 0;
+    size_t line = 0, ways = 0;
     while (level < FM_CACHE_LEVELS && seen->shapes[level].bytes > 0)
         level++;
     const bool in_order =
         level < FM_CACHE_LEVELS && (level == 0 || seen->shapes[level - 1].bytes < bytes);
-    char property[FM_PROPERTY_TEXT];
     if (!in_order || lab->machine->info.counters.events & 1u << level)
-        return;
+        return true;
     seen->shapes[level].bytes = bytes;
-    snprintf(property, sizeof property, "%s.capacity", fm_event_structure(level));
-    struct fm_finding *finding = fm_result_finding(lab->result, property, "B");
-    if (!finding)
-        return;
-    fm_testify(finding, &(struct fm_testimony){.meter = "clock",
-                                               .method = METHOD,
-                                               .evidence = "curve:papi-time",
-                                               .value = fm_number(bytes),
-                                               .low = bytes * (1 - TIME_FINE),
-                                               .high = bytes * (1 + TIME_FINE),
-                                               .confidence = SURE_TIME});
-    snprintf(finding->note, sizeof finding->note, "no event counts its misses: by time");
-    static const char *const others[] = {"line", "ways"};
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(property, sizeof property, "%s.%s", fm_event_structure(level), others[i]);
-        finding = fm_result_finding(lab->result, property, i ? "" : "B");
-        if (finding)
-            fm_undetermined(finding, "the method reads it from misses, which no event counts");
-    }
+    if (level == 0 &&
+        !fm_stride_time(lab, LARGER * (size_t)exp2(ceil(log2(bytes * (1 - TIME_FINE)))), &line,
+                        &ways, err))
+        return false;
+    say_timed(lab, level, "capacity", "B", bytes, TIME_FINE, "curve:papi-time");
+    say_timed(lab, level, "line", "B", (double)line, 0, "curve:papi-time-strided");
+    say_timed(lab, level, "ways", "", (double)ways, 0, "curve:papi-time-strided");
+    return true;
 }
 
 /* The caches that no event counts. */
@@ -228,8 +241,8 @@ static bool fall_back(struct fm_lab *lab, struct seen *seen, struct fm_error *er
     if (!fm_sweep_time(lab, sizes, FM_CACHE_LEVELS, &count, err))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!is_known(seen, sizes[i]))
-            report_time(lab, seen, sizes[i]);
+        if (!is_known(seen, sizes[i]) && !report_time(lab, seen, sizes[i], err))
+            return false;
     return true;
 }
 

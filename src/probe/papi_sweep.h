@@ -39,4 +39,9 @@ bool fm_sweep_draw(struct fm_lab *lab, const struct fm_sweep *sweep, unsigned ma
 bool fm_sweep_time(struct fm_lab *lab, double sizes[], size_t most, size_t *count,
                    struct fm_error *err);
 
+/* The three cases of the first level, read off the times of strides that double over an array of so
+   many bytes; *line and *ways are 0 where the times show anything else. */
+bool fm_stride_time(struct fm_lab *lab, size_t bytes, size_t *line, size_t *ways,
+                    struct fm_error *err);
+
 #endif

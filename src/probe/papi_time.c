@@ -18,16 +18,22 @@
 
 static const struct fm_care care = {.repeats = 3};
 
+static bool time_spots(struct fm_lab *lab, struct fm_curve *curve, size_t bytes, size_t stride,
+                       double x, double *ns, struct fm_error *err)
+{
+    const struct fm_spot_plan plan = {.count = bytes / stride, .stride = stride};
+    struct fm_string string;
+    if (!fm_lab_place(lab, bytes + FM_WORD, err) || !fm_spot_string(&string, &plan, err) ||
+        !fm_lab_time(lab, &string, &care, ns, err))
+        return false;
+    return fm_curve_add(curve, (struct fm_point){x, *ns, *ns, *ns}) ||
+           fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+}
+
 static bool time_at(struct fm_lab *lab, struct fm_curve *curve, double bytes, double *ns,
                     struct fm_error *err)
 {
-    const struct fm_spot_plan plan = {.count = (size_t)bytes / FM_WORD, .stride = FM_WORD};
-    struct fm_string string;
-    if (!fm_lab_place(lab, (size_t)bytes + FM_WORD, err) || !fm_spot_string(&string, &plan, err) ||
-        !fm_lab_time(lab, &string, &care, ns, err))
-        return false;
-    return fm_curve_add(curve, (struct fm_point){bytes, *ns, *ns, *ns}) ||
-           fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    return time_spots(lab, curve, (size_t)bytes, FM_WORD, bytes, ns, err);
 }
 
 /* The largest size between the two that takes as long as the smaller. */
@@ -76,5 +82,64 @@ bool fm_sweep_time(struct fm_lab *lab, double sizes[], size_t most, size_t *coun
         before = ns;
     }
     fm_curve_sort(curve);
+    return true;
+}
+
+#define MOST_STRIDES 48
+/* While strides are shorter than a line each doubles what the one before added, nearly; from the
+   line on nothing is added to speak of, and what is left in one set adds nothing at all. */
+#define DOUBLES 1.6
+#define NOTHING 0.15
+
+/* The last stride whose time is more than the one before, where it has doubled until there; 0: the
+   times show no such thing. */
+static size_t end_of_rise(const double *ns, size_t count)
+{
+    for (size_t i = 2; i + 1 < count; i++) {
+        const double before = ns[i - 1] - ns[i - 2], here = ns[i] - ns[i - 1];
+        if (before <= 0 || here < DOUBLES * before)
+            return 0;
+        if (fabs(ns[i + 1] - ns[i]) < NOTHING * here)
+            return i;
+    }
+    return 0;
+}
+
+/* The stride at which all fits into one set again; `count`: none up to the last. 0: something else
+   is in the times. */
+static size_t end_of_misses(const double *ns, size_t count, size_t line)
+{
+    const double miss = 2 * (ns[line] - ns[line - 1]), hit = ns[line] - miss;
+    for (size_t i = line + 1; i < count; i++) {
+        if (fabs(ns[i] - hit) < NOTHING * miss)
+            return i;
+        if (fabs(ns[i] - ns[line]) > NOTHING * miss)
+            return 0;
+    }
+    return count;
+}
+
+bool fm_stride_time(struct fm_lab *lab, size_t bytes, size_t *line, size_t *ways,
+                    struct fm_error *err)
+{
+    struct fm_curve *curve = fm_result_curve(lab->result, "papi-time-strided");
+    double ns[MOST_STRIDES];
+    size_t count = 0;
+    *line = *ways = 0;
+    if (!curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    curve->x = (struct fm_axis){"stride", "B"};
+    curve->y = (struct fm_axis){"latency", "ns"};
+    for (size_t stride = FM_WORD; stride <= bytes / 2 && count < MOST_STRIDES; stride *= 2)
+        if (!fm_lab_go_on(lab, 0.9, err) ||
+            !time_spots(lab, curve, bytes, stride, (double)stride, &ns[count++], err))
+            return false;
+    const size_t rise = end_of_rise(ns, count);
+    if (!rise)
+        return true;
+    *line = (size_t)FM_WORD << rise;
+    const size_t end = end_of_misses(ns, count, rise);
+    /* Two elements that still miss share the only way there is. */
+    *ways = end ? bytes / ((size_t)FM_WORD << end) : 0;
     return true;
 }

@@ -97,9 +97,33 @@ static void without_any_event_all_is_timed(void **state)
     lab_expect(&result, "l1d.capacity", 8 << 10, 0.02);
     lab_expect(&result, "l2.capacity", 128 << 10, 0.02);
     assert_string_equal(lab_finding(&result, "l1d.capacity")->witnesses[0], "clock");
-    assert_int_equal(lab_finding(&result, "l1d.ways")->status, FM_UNDETERMINED);
+    lab_expect(&result, "l1d.line", machine.caches[0].line, 0);
+    lab_expect(&result, "l1d.ways", machine.caches[0].ways, 0);
+    assert_string_equal(lab_finding(&result, "l1d.ways")->witnesses[0], "clock");
+    assert_int_equal(lab_finding(&result, "l2.ways")->status, FM_UNDETERMINED);
     assert_null(fm_result_find(&result, "l1d.fp_bypass"));
     fm_result_free(&result);
+}
+
+/* One way, and many; and lots, which leave the times between the cases. */
+static void strides_show_the_first_level_alone(void **state)
+{
+    (void)state;
+    static const uint32_t ways[] = {1, 2, 16};
+    for (size_t i = 0; i < 4; i++) {
+        struct fm_description machine = two_levels();
+        struct fm_result result;
+        machine.caches[0].ways = ways[i % 3];
+        if (i == 3)
+            machine.caches[0].replacement = FM_REPLACE_RANDOM;
+        survey(&machine, 0, &result);
+        const struct fm_finding *found = lab_finding(&result, "l1d.ways");
+        if (found->status == FM_MEASURED)
+            lab_expect(&result, "l1d.ways", ways[i % 3], 0);
+        else
+            assert_int_equal(i, 3);
+        fm_result_free(&result);
+    }
 }
 
 int main(void)
@@ -109,6 +133,7 @@ int main(void)
         cmocka_unit_test(doubles_that_do_not_are_a_second_witness),
         cmocka_unit_test(a_level_without_an_event_is_timed),
         cmocka_unit_test(without_any_event_all_is_timed),
+        cmocka_unit_test(strides_show_the_first_level_alone),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
