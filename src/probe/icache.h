@@ -38,7 +38,7 @@ double fm_code_miss(const struct fm_icache *icache, const struct fm_tlb_step *ri
 struct fm_code_line {
     bool from_lines; /* false: it is no cache's, however it rises */
     size_t line;     /* the unit that a miss brings; 0: nothing decides */
-    double miss_ns;  /* what a fetch adds there */
+    double miss_ns;  /* what a fetch adds there; 0: not known */
 };
 bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        struct fm_code_line *look, struct fm_error *err);
@@ -56,7 +56,8 @@ enum fm_code_fate { FM_CODE_PUSHED_OUT, FM_CODE_STAYS, FM_CODE_UNCLEAR };
 bool fm_ask_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                  enum fm_code_fate *fate, struct fm_error *err);
 
-/* Tells of the levels behind the first cache, whose rise and cost of a miss are given. */
+/* Tells of the levels behind the first cache that data does not share; the rise and the cost of a
+   miss of the first are given. */
 bool fm_report_code_levels(struct fm_lab *lab, const struct fm_icache *icache, size_t first,
                            double miss_ns, struct fm_error *err);
 

@@ -180,7 +180,8 @@ static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct f
         return false;
     look->from_lines = ns[0] > least_ns;
     look->line = look->from_lines ? first_apart(ns, least_ns) : 0;
-    look->miss_ns = ns[0];
+    /* Those that go anywhere miss some of the next level too. */
+    look->miss_ns = spots->scattered ? 0 : ns[0];
     return true;
 }
 

@@ -41,8 +41,6 @@ static const struct meaning meanings[] = {
     {"latency", "a load that S serves takes V"},
     {"latency_cycles", "a load that S serves takes V"},
     {"miss_latency", "a miss in S adds V"},
-    {"code_capacity", "S serves code of up to V"},
-    {"code_miss_latency", "a miss of code in S adds V"},
     {"replacement", "S makes room by V"},
     {"write_allocate", "a store that misses brings its line into S: V"},
     {"streaming_stores", "after V whole lines in a row stores pass S by"},

@@ -7,7 +7,7 @@
 #include "report/values.h"
 
 #define MOST_ROWS    (FM_CACHE_LEVELS * 4)
-#define MOST_COLUMNS 10
+#define MOST_COLUMNS 9
 
 /* A column shows one side of one attribute. An optional one is left out when it would be empty. */
 struct column {
@@ -113,8 +113,7 @@ static const struct layout caches = {
                 {"LATENCY", "latency", fm_cell_finding, false},
                 {"CYCLES", "latency_cycles", fm_cell_finding, false},
                 {"MISS", "miss_latency", added_cell, true},
-                {"UNIFIED", "unified", fm_cell_finding, true},
-                {"CODE", "code_capacity", fm_cell_range, true}},
+                {"UNIFIED", "unified", fm_cell_finding, true}},
 };
 
 static const struct layout tlbs = {
