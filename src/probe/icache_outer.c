@@ -17,8 +17,6 @@
 #define STAYED     0.15
 /* A rise that costs so many times what a miss of the first level does is not that of one level. */
 #define OF_TWO 1.5
-/* Times a level's capacity that misses show at the latest. */
-#define LATE 1.25
 
 bool fm_ask_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                  enum fm_code_fate *fate, struct fm_error *err)
@@ -44,20 +42,22 @@ bool fm_ask_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step
     return true;
 }
 
-/* How much a level of code alone holds: more than shows no misses, and less than where those of the
-   next level begin. */
+/* That there seems to be a level of code alone. Data may leave code in a shared one too, so it is
+   said and not counted as found. */
 static void report_level(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                          size_t level)
 {
     const struct fm_tlb_step *rise = &icache->steps[step];
-    const double low = rise->held / LATE;
-    const double high = step + 1 < icache->count ? rise[1].held : icache->far;
-    char property[FM_PROPERTY_TEXT];
+    char property[FM_PROPERTY_TEXT], reason[sizeof((struct fm_finding *)0)->note];
     snprintf(property, sizeof property, "l%zui.capacity", level);
     struct fm_finding *capacity = fm_result_finding(lab->result, property, "B");
+    snprintf(
+        reason, sizeof reason,
+        "loads do not push code out of a level whose misses begin after %.0f bytes and are many "
+        "at %.0f: it may be one of code alone",
+        rise->held, rise->missed);
     if (capacity)
-        fm_measured(capacity, sqrt(rise->held * rise->missed), low, high, 0.9, "lines",
-                    "curve:code");
+        fm_undetermined(capacity, reason);
 }
 
 bool fm_report_code_levels(struct fm_lab *lab, const struct fm_icache *icache, size_t first,

@@ -8,11 +8,11 @@
 #include "count.h"
 #include "random_machine.h"
 
-enum property { CAPACITY, LINE, WAYS, SECOND, ENTRIES, TLB_WAYS, UNIFIED, TARGETS, PROPERTIES };
+enum property { CAPACITY, LINE, WAYS, ENTRIES, TLB_WAYS, UNIFIED, TARGETS, PROPERTIES };
 
-static const char *const names[PROPERTIES] = {"l1i.capacity",  "l1i.line",        "l1i.ways",
-                                              "no l2i",        "itlb1.entries",   "itlb1.ways",
-                                              "outer unified", "btb.entries (5%)"};
+static const char *const names[PROPERTIES] = {"l1i.capacity",    "l1i.line",   "l1i.ways",
+                                              "itlb1.entries",   "itlb1.ways", "outer unified",
+                                              "btb.entries (5%)"};
 
 /* Whose edge is near that of the cache. */
 enum near { NEAR_NONE, NEAR_BTB, NEAR_OPS, NEAR_TLB };
@@ -110,17 +110,6 @@ static void add_code_side(uint64_t seed, unsigned index, struct fm_description *
     }
 }
 
-/* No machine has a second level of code alone. */
-static void judge_second(struct fm_tally *tally, const struct fm_plan *plan, unsigned index,
-                         const struct fm_result *result)
-{
-    const bool told = fm_result_find(result, "l2i.capacity");
-    tally->right += !told;
-    tally->wrong += told;
-    if (told && plan->show)
-        fprintf(stderr, "machine %u: l2i, which is not there\n", index);
-}
-
 static void judge_all(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
                       const struct fm_description *machine, const struct fm_result *result)
 {
@@ -131,7 +120,6 @@ static void judge_all(struct fm_figures *figures, const struct fm_plan *plan, un
              0);
     fm_judge(&figures->of[LINE], plan, index, result, "l1i.line", cache->line, 0);
     fm_judge(&figures->of[WAYS], plan, index, result, "l1i.ways", full ? 0 : cache->ways, 0);
-    judge_second(&figures->of[SECOND], plan, index, result);
     fm_judge(&figures->of[ENTRIES], plan, index, result, "itlb1.entries", tlb->entries, 0);
     fm_judge(&figures->of[TLB_WAYS], plan, index, result, "itlb1.ways",
              tlb->ways == tlb->entries ? 0 : tlb->ways, 0);
