@@ -68,7 +68,7 @@ static bool count_laps(struct fm_lab *lab, struct fm_string *string,
 /* Times that a meter must have added nothing, and never anything. Strings that miss in part fill
    the sets they are in: whatever lines a meter touches push out some of theirs, whether its own
    misses are counted or not. */
-#define OFTEN 4
+#define OFTEN 8
 
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 {
