@@ -73,7 +73,9 @@ static bool count_laps(struct fm_lab *lab, struct fm_string *string,
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 {
     return lab->believed & 1u << bit && !(lab->by_stores & 1u << bit) &&
-           !fm_event_is_of_code(bit) && lab->adds_nothing >= OFTEN && lab->adds_something == 0;
+           !fm_event_is_of_code(bit) && lab->adds_nothing >= OFTEN && lab->adds_something == 0 &&
+           !lab->machine->info.counters
+                .alone; /* a model that is all there is has no second witness */
 }
 
 static unsigned long_laps(size_t count, unsigned least)
