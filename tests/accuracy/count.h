@@ -26,7 +26,7 @@ struct fm_plan {
     unsigned machines, first, jobs;
     uint64_t seed;
     const char *only; /* probes; NULL: all */
-    bool counters; /* the machines' exact ones beside the clock */
+    bool counters;    /* the machines' exact ones beside the clock */
     bool noise, show, check;
 };
 
@@ -36,8 +36,8 @@ struct fm_counting {
     struct fm_plan plan; /* unless the command line says otherwise */
     const char *const *rows;
     size_t row_count;
-    bool intervals;     /* are told */
-    bool noise_alone;   /* there is no quiet pass */
+    bool intervals;   /* are told */
+    bool noise_alone; /* there is no quiet pass */
     void (*draw)(const struct fm_plan *plan, unsigned index, struct fm_description *machine);
     void (*show)(unsigned index, const struct fm_description *machine);
     void (*judge)(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,

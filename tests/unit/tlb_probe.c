@@ -12,8 +12,10 @@
 /* Under a sanitizer each takes eight times as long, and is there for its memory. */
 #ifdef __SANITIZE_ADDRESS__
 #define RANDOM_MACHINES 4u
+#define SURVEYS         2u
 #else
-#define RANDOM_MACHINES 14u
+#define RANDOM_MACHINES 8u
+#define SURVEYS         4u
 #endif
 
 /* Two levels of caches and no TLB. */
@@ -259,7 +261,6 @@ static void finds_hashed_tlbs(void **state)
 static void finds_most_hashed_tlbs_in_noise(void **state)
 {
     (void)state;
-    enum { SURVEYS = 4 };
     struct fm_description machine = two_hashed_tlbs();
     machine.noise.jitter = 0.005;
     unsigned told = 0;
@@ -346,7 +347,7 @@ static void says_nothing_wrong_of_a_tree(void **state)
 static void says_nothing_wrong_behind_lots(void **state)
 {
     (void)state;
-    for (unsigned seed = 1; seed <= 4; seed++) {
+    for (unsigned seed = 1; seed <= SURVEYS; seed++) {
         struct fm_result result;
         struct fm_description machine = tlb_lab();
         add_tlb(&machine, 32, 4);
