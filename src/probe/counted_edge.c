@@ -90,7 +90,8 @@ static bool misses_over(struct fm_lab *lab, struct search *search, size_t units,
     if ((swept.bytes > search->placed && !place(lab, search, 2 * swept.bytes, err)) ||
         !fm_swept_string(&string, &swept, err) || !fm_count_lap(lab, &string, &care, misses, err))
         return false;
-    *misses *= (double)thin;
+    /* Before thin strings are taken for all: what a meter pushed out may miss in the second lap. */
+    *misses = *misses > NO_MISS ? *misses * (double)thin : 0;
     const double ratio = *misses / (double)units;
     return fm_curve_add(search->curve,
                         (struct fm_point){

@@ -42,6 +42,7 @@ static void shorten(const struct fm_lab *lab, const struct fm_counted *found, si
    room beside; and fewer where that is not room enough to be rid of it soon. */
 #define MOST_EIGHTHS  6
 #define FEWER_EIGHTHS 5
+#define ALL_EIGHTHS   8
 
 /* `both`: not every other stripe, but all. */
 static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *plan,
@@ -120,8 +121,9 @@ static bool find_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
            line_from(lab, plan, plan->unit, found, err);
 }
 
-/* With its line known half as much again must miss, line by line: where the index is hashed a few
-   lines that meet make an edge which is as sharp, but far from full. */
+/* With its line known twice as much must miss, line by line, since every set then has twice its
+   ways: where the index is hashed a few lines that meet make an edge which is as sharp, but far
+   from full. */
 static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
                        struct fm_counted *found, struct fm_error *err)
 {
@@ -131,7 +133,7 @@ static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
         return false;
     if (!found->line)
         return true;
-    if (!misses_of_halves(lab, plan, found, found->line, MOST_EIGHTHS, true, &all, err))
+    if (!misses_of_halves(lab, plan, found, found->line, ALL_EIGHTHS, true, &all, err))
         return false;
     found->sharp = all >= MANY;
     found->line = found->sharp ? found->line : 0;

@@ -22,6 +22,9 @@
 /* … and how much slower than the one before. */
 #define STEP 1.3
 
+/* How much better a knee of contiguous pages must do where placements seem to move it. */
+#define CLEARLY 1.1
+
 /* How far the height of a level can be off that no plateau shows. */
 #define NO_PLATEAU 1.15
 /* Around a crossing, and standard errors to be sure. */
@@ -88,6 +91,24 @@ static size_t find_places(const struct fm_lab *lab, struct fm_knee_place places[
     return known->count - 1;
 }
 
+/* Placements that move the next level may seem to move this one, where that begins to miss before
+   this one does. A sharp knee is believed where it describes the walk clearly better. */
+static void doubt_softness(const struct data *data, struct fm_knee_place *places, size_t count,
+                           struct fm_knee_fit *fit)
+{
+    for (size_t i = 1; i + 1 < count; i++) {
+        struct fm_knee_fit sharp;
+        if (!places[i].soft)
+            continue;
+        places[i].soft = false;
+        const bool good = fm_fit_knees(&data->curve, places, count, &sharp);
+        if (good && sharp.error * CLEARLY < fit->error)
+            *fit = sharp;
+        else
+            places[i].soft = true;
+    }
+}
+
 void fm_fit_walk(struct fm_lab *lab)
 {
     struct fm_knee_fit *fit = &lab->known.fit;
@@ -95,7 +116,12 @@ void fm_fit_walk(struct fm_lab *lab)
     struct data data;
     const size_t count = find_places(lab, places);
     load(lab, &data);
-    if (!fm_fit_knees(&data.curve, places, count, fit) || fit->error > POOR_FIT)
+    if (!fm_fit_knees(&data.curve, places, count, fit)) {
+        fit->count = 0;
+        return;
+    }
+    doubt_softness(&data, places, count, fit);
+    if (fit->error > POOR_FIT)
         fit->count = 0;
 }
 

@@ -49,8 +49,9 @@ static inline UNCHECKED volatile uint64_t *word_at(const struct fm_walk *walk, s
 /* Links each word to the one so many further on. */
 static UNCHECKED void link_each(const struct fm_walk *walk, size_t step)
 {
-    for (size_t i = 0; i < walk->count; i++) {
-        const uintptr_t next = (uintptr_t)word_at(walk, (i + step) % walk->count);
+    for (size_t i = 0, to = step % walk->count; i < walk->count; i++) {
+        const uintptr_t next = (uintptr_t)word_at(walk, to);
+        to = to + 1 < walk->count ? to + 1 : 0;
         if (*word_at(walk, i) != next)
             *word_at(walk, i) = next;
     }
