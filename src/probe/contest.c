@@ -20,6 +20,9 @@
 /* Observed counts that a note has room for. */
 #define NOTED 8
 
+/* References of a run, so that a miss in each lap becomes many. */
+#define RUN 16384
+
 /* The laps as they were timed: misses over the number of the lap. */
 static struct fm_curve *begin_curve(struct fm_lab *lab, const char *id)
 {
@@ -41,18 +44,28 @@ const char *fm_lap_meter(const struct fm_lab *lab, unsigned bit)
     return fm_laps_are_counted(lab, bit) ? fm_lab_meter(lab, bit) : "clock";
 }
 
+bool fm_time_laps(struct fm_lab *lab, struct fm_string *string, unsigned settle, double *ns,
+                  struct fm_error *err)
+{
+    const struct fm_care care = {
+        .repeats = 6, .references = RUN, .least = RUN, .laps = settle, .lots = true};
+    fm_string_flush(string);
+    return fm_lab_time(lab, string, &care, ns, err);
+}
+
 bool fm_count_laps(struct fm_lab *lab, struct fm_string *string, const struct fm_lap_count *how,
                    const struct fm_lap *lap, struct fm_lap_reading *reading, struct fm_error *err)
 {
     struct fm_sample sample;
+    fm_string_flush(string);
     fm_string_prime(string, how->settle);
-    fm_string_time(string, how->references);
+    fm_string_time(string, RUN);
     const bool good = fm_lab_go_on(lab, 0, err) &&
                       lab->machine->ops->count(lab->machine, string, 1, &sample, err);
     fm_string_free(string);
     if (!good)
         return false;
-    const double each = (double)fm_event_count(&sample.counts, how->bit) / (double)how->references;
+    const double each = (double)fm_event_count(&sample.counts, how->bit) / RUN;
     reading->misses_ns = each * lap->length * how->cost_ns;
     reading->lap_ns = how->hit_ns * lap->length + reading->misses_ns;
     return true;

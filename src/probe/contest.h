@@ -24,12 +24,17 @@ struct fm_contest {
     void *data;
 };
 
+/* A lap by the clock, nanoseconds a reference, after so many to settle in: a policy that draws lots
+   takes long to forget. Frees the string, which has no phases. */
+#define FM_LAPS_TO_SETTLE 64
+bool fm_time_laps(struct fm_lab *lab, struct fm_string *string, unsigned settle, double *ns,
+                  struct fm_error *err);
+
 /* A lap by the event of its structure instead of the clock: the misses themselves, as if each took
    `cost_ns` and a hit `hit_ns`. No companion is needed, and no second run. */
 struct fm_lap_count {
     unsigned bit;
     unsigned settle; /* laps before */
-    uint64_t references;
     double hit_ns, cost_ns;
 };
 
@@ -37,7 +42,7 @@ struct fm_lap_count {
 bool fm_laps_are_counted(const struct fm_lab *lab, unsigned bit);
 const char *fm_lap_meter(const struct fm_lab *lab, unsigned bit);
 
-/* Frees the string, which has no phases but a flush. */
+/* Frees the string, which has no phases. */
 bool fm_count_laps(struct fm_lab *lab, struct fm_string *string, const struct fm_lap_count *how,
                    const struct fm_lap *lap, struct fm_lap_reading *reading, struct fm_error *err);
 

@@ -14,8 +14,6 @@
 #include "refstring/refstring.h"
 
 #define MOST_SETS 32
-#define SETTLE    64
-#define RUN       16384
 
 struct outer {
     size_t index;
@@ -27,13 +25,9 @@ struct outer {
 static bool time_string(struct fm_lab *lab, const struct fm_lap_plan *plan, double *ns,
                         struct fm_error *err)
 {
-    const struct fm_care care = {
-        .repeats = 6, .references = RUN, .least = RUN, .laps = SETTLE, .lots = true};
     struct fm_string string;
-    if (!fm_lap_string(&string, plan, err))
-        return false;
-    fm_string_flush(&string);
-    return fm_lab_time(lab, &string, &care, ns, err);
+    return fm_lap_string(&string, plan, err) &&
+           fm_time_laps(lab, &string, FM_LAPS_TO_SETTLE, ns, err);
 }
 
 /* The companion visits the same pages and hits the first level. */

@@ -8,9 +8,6 @@
 #include "refstring/refstring.h"
 
 #define SETS 12
-/* Laps to settle in; a policy that draws lots takes long to forget. */
-#define SETTLE 64
-#define RUN    16384
 /* Fresh placements from which one is taken on which the level behind holds all blocks, and how
    close to the best of them is as good. */
 #define FEWEST_PLACEMENTS 3
@@ -26,29 +23,20 @@ struct first_level {
 static bool time_string(struct fm_lab *lab, const struct fm_lap_plan *plan, double *ns,
                         struct fm_error *err)
 {
-    const struct fm_care care = {
-        .repeats = 6, .references = RUN, .least = RUN, .laps = SETTLE, .lots = true};
     struct fm_string string;
-    if (!fm_lap_string(&string, plan, err))
-        return false;
-    fm_string_flush(&string);
-    return fm_lab_time(lab, &string, &care, ns, err);
+    return fm_lap_string(&string, plan, err) &&
+           fm_time_laps(lab, &string, FM_LAPS_TO_SETTLE, ns, err);
 }
 
 static bool count_lap(struct fm_lab *lab, const struct first_level *level,
                       const struct fm_lap_plan *plan, const struct fm_lap *lap,
                       struct fm_lap_reading *reading, struct fm_error *err)
 {
-    const struct fm_lap_count how = {.bit = 0,
-                                     .settle = SETTLE,
-                                     .references = RUN,
-                                     .hit_ns = level->hit_ns,
-                                     .cost_ns = level->cost_ns};
+    const struct fm_lap_count how = {
+        .bit = 0, .settle = FM_LAPS_TO_SETTLE, .hit_ns = level->hit_ns, .cost_ns = level->cost_ns};
     struct fm_string string;
-    if (!fm_lap_string(&string, plan, err))
-        return false;
-    fm_string_flush(&string);
-    return fm_count_laps(lab, &string, &how, lap, reading, err);
+    return fm_lap_string(&string, plan, err) &&
+           fm_count_laps(lab, &string, &how, lap, reading, err);
 }
 
 static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,

@@ -14,7 +14,6 @@
 #define UNIT   64
 #define VISITS (UNIT / FM_WORD)
 #define SETTLE 32
-#define RUN    16384
 
 struct tlb {
     unsigned ways, sets;
@@ -27,20 +26,15 @@ struct tlb {
 static bool build(struct fm_lab *lab, const struct fm_page_lap_plan *plan, struct fm_string *string,
                   struct fm_error *err)
 {
-    if (!fm_lab_place(lab, plan->blocks * plan->stride * plan->page, err) ||
-        !fm_page_lap_string(string, plan, err))
-        return false;
-    fm_string_flush(string);
-    return true;
+    return fm_lab_place(lab, plan->blocks * plan->stride * plan->page, err) &&
+           fm_page_lap_string(string, plan, err);
 }
 
 static bool time_string(struct fm_lab *lab, const struct fm_page_lap_plan *plan, double *ns,
                         struct fm_error *err)
 {
-    const struct fm_care care = {
-        .repeats = 6, .references = RUN, .least = RUN, .laps = SETTLE, .lots = true};
     struct fm_string string;
-    return build(lab, plan, &string, err) && fm_lab_time(lab, &string, &care, ns, err);
+    return build(lab, plan, &string, err) && fm_time_laps(lab, &string, SETTLE, ns, err);
 }
 
 static bool count_lap(struct fm_lab *lab, const struct tlb *tlb,
@@ -49,7 +43,6 @@ static bool count_lap(struct fm_lab *lab, const struct tlb *tlb,
 {
     const struct fm_lap_count how = {.bit = FM_CACHE_LEVELS,
                                      .settle = SETTLE,
-                                     .references = RUN,
                                      .hit_ns = lab->fastest_ns,
                                      .cost_ns = tlb->cost_ns};
     struct fm_string string;
