@@ -63,10 +63,10 @@ struct search {
     struct fm_page_list list;
     uint32_t *offsets; /* of the pages of a row, the first `row` of a shuffled order */
     size_t offset_count;
-    size_t need;   /* pages, for any group */
-    size_t placed; /* pages */
-    size_t base;   /* the group's first page: one that conflicts does so wherever it lies */
-    double spent;  /* references */
+    size_t arena; /* pages placed */
+    size_t need;  /* of them, for any group */
+    size_t base;  /* the group's first page: one that conflicts does so wherever it lies */
+    double spent; /* references */
 };
 
 /* Whether a level inside holds hardly any of the pages, by what is known of it: under LRU a set
@@ -155,23 +155,9 @@ static bool choose_row(struct search *search, struct group *group)
     return false;
 }
 
-static bool place(struct fm_lab *lab, struct search *search, size_t pages, struct fm_error *err)
+static bool place(struct fm_lab *lab, struct search *search, struct fm_error *err)
 {
-    search->placed = pages;
-    return fm_place_pages(lab, &search->list, pages, err);
-}
-
-/* No more than a group takes, since pages are dear to get, and half of what any does where there is
-   room, so that it can lie elsewhere: by a hash neighbours conflict here and not there. */
-static bool place_group(struct fm_lab *lab, struct search *search, const struct group *group,
-                        struct fm_error *err)
-{
-    const size_t span = group->count * group->stride;
-    const size_t room = fm_lab_limit(lab) / search->list.page;
-    const size_t most = room > search->need ? room : search->need;
-    const size_t wanted = span + search->need / 2, pages = wanted < most ? wanted : most;
-    search->base = fm_lab_seed(lab) % (pages - span + 1);
-    return place(lab, search, pages, err);
+    return fm_place_pages(lab, &search->list, search->arena, err);
 }
 
 /* Which part of the step from hit to miss a group shows after so many laps. */
@@ -205,11 +191,12 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     while (shown < CONFIRMATIONS && failed <= ACCIDENTS) {
         double more, less = 0;
         choose_offsets(search, one.stride, apart_inside(search), fm_lab_seed(lab));
+        search->base = fm_lab_seed(lab) % (search->arena - search->need + 1);
         if (!choose_row(search, &one))
             break;
         fewer = one;
         fewer.count--;
-        if (!place_group(lab, search, &one, err) || !time_group(lab, search, &one, 4, &more, err) ||
+        if (!place(lab, search, err) || !time_group(lab, search, &one, 4, &more, err) ||
             (one.count > 2 && !time_group(lab, search, &fewer, 4, &less, err)))
             return false;
         if (more > CONFLICT && LESS * less < more)
@@ -245,8 +232,6 @@ static bool best_stride(struct fm_lab *lab, struct search *search, unsigned coun
                         struct fm_error *err)
 {
     *most = 0;
-    if (search->placed < search->need && !place(lab, search, search->need, err))
-        return false;
     for (size_t stride = first_stride(strides); stride <= strides->to;
          stride = strides->twos ? 2 * stride : stride + 1) {
         struct group group = {count, stride, 1};
@@ -330,7 +315,7 @@ static bool least_shown(struct fm_lab *lab, struct search *search, const struct 
     *least = INFINITY;
     for (int i = 0; i < CONFIRMATIONS; i++) {
         double part;
-        if (!place(lab, search, search->need, err) ||
+        if (!place(lab, search, err) ||
             !time_group_after(lab, search, group, LONG_AFTER, 4, &part, err))
             return false;
         *least = fmin(*least, part);
@@ -360,7 +345,7 @@ static bool holds(struct fm_lab *lab, struct search *search, const struct fm_kno
     struct group conflicts = {tlb->ways + 1, tlb->sets, 1};
     const unsigned entries = tlb->ways * tlb->sets;
     const struct group neighbours = {entries - entries / 4, 1, 1};
-    const bool room = fits.count * fits.stride <= search->need;
+    const bool room = fits.count * fits.stride <= search->arena;
     double part;
     search->offsets[0] = 0;
     if (!least_shown(lab, search, &neighbours, &part, err))
@@ -391,12 +376,17 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
                             .step = &tlb->step,
                             .need = (size_t)(2 * WIDER * tlb->step.missed) + 2,
                             .offsets = malloc(FM_TLB_PAGES * sizeof *search.offsets)};
+    /* Twice of it where there is room, so that groups can lie elsewhere. */
+    const size_t room = fm_lab_limit(lab) / page;
+    search.arena = room < search.need       ? search.need
+                   : room < 2 * search.need ? room
+                                            : 2 * search.need;
     bool good = search.offsets || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for offsets");
     good = good && fm_page_list_open(&search.list, FM_TLB_PAGES, page, err);
     search.list.code = tlbs->list.code;
     search.list.mapped = tlbs->list.mapped;
     search.list.ripen = tlbs->list.ripen;
-    good = good && find(lab, &search, tlb, true, err);
+    good = good && place(lab, &search, err) && find(lab, &search, tlb, true, err);
     if (good && !tlb->ways)
         good = find(lab, &search, tlb, false, err);
     bool yes = true;
