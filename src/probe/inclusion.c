@@ -270,14 +270,21 @@ static void report(struct fm_finding *finding, const struct seen seen[PASSES], c
     };
     const char *why, *ignored;
     const char *says = verdict(&all, &why);
+    /* Whatever disturbs loses lines, as an inclusive level does: that must show each time. A level
+       that spares what is in use inside looks now and then like an exclusive one: mostly. */
+    size_t agree = 0;
+    bool others = false;
     for (size_t i = 0; says && i < PASSES; i++) {
         const char *alone = verdict(&seen[i], &ignored);
-        /* Whatever disturbs loses lines, as an inclusive level does: that must show each time. */
-        const bool silent = !alone && strcmp(says, "inclusive") != 0;
-        if (!silent && (!alone || strcmp(alone, says) != 0)) {
-            says = NULL;
-            why = "of several looks one says this and one that";
-        }
+        agree += alone && strcmp(alone, says) == 0;
+        others |= alone && strcmp(alone, says) != 0;
+    }
+    const size_t least = !says || strcmp(says, "none") == 0 ? 0
+                         : strcmp(says, "exclusive") == 0   ? PASSES - 1
+                                                            : PASSES;
+    if (says && (others || agree < least)) {
+        says = NULL;
+        why = "of several looks one says this and one that";
     }
     if (says)
         fm_decided(finding, fm_text(says), 0.95, meter, "hot-lines");
