@@ -148,6 +148,13 @@ function look(family, each) {
   return { colour: each.side % COLOURS, dash: ranks.indexOf(each.rank) }
 }
 
+// A part of a whole lies between nothing and one; and a logarithmic axis has no place for what is all nothing.
+function isLinear(family) {
+  const heights = family.curves.flatMap(each => each.curve.points.map(point => point[1]))
+  const isPart = /^(per .*)?$/.test(family.curves[0].curve.y.unit) && heights.every(y => Math.abs(y) < 4)
+  return isPart || !heights.some(y => y > 0)
+}
+
 export function curveFigure(family, level, anchors) {
   const [{ curve, result }] = family.curves
   const id = freshId(), heading = freshId()
@@ -155,8 +162,7 @@ export function curveFigure(family, level, anchors) {
   const spec = {
     curves: family.curves.map(each => ({ label: each.label, points: each.curve.points, ...look(family, each) })),
     x: curve.x, y: curve.y, marks: marksOf(family),
-    // A part of a whole lies between nothing and one.
-    linear: /^(per .*)?$/.test(curve.y.unit) && family.curves.every(each => each.curve.points.every(point => Math.abs(point[1]) < 4))
+    linear: isLinear(family)
   }
   const host = el('div', { class: 'chart' })
   waiting.set(host, () => drawn.push(drawChart(spec, host, description(family))))

@@ -1,6 +1,6 @@
 // A result with one of everything that a survey can say, whatever probes there are today.
 import { equal, ok } from './tap.mjs'
-import { chartOf, open } from './browser.mjs'
+import { chartOf, inkOf, open } from './browser.mjs'
 import { dataOf, withData } from './data.mjs'
 
 function finding(property, unit, value, more = {}) {
@@ -48,13 +48,18 @@ const misses = [['dtlb1', 16], ['l2', 18], ['l1d', 14]].map(([level, full]) => (
   steps: [{ x: 2 ** full, y: 0, label: 'fits' }]
 }))
 
+// What a survey that ended early may leave: one point, and by chance below nothing.
+const lonely = {
+  id: 'lonely', x: { name: 'stripe', unit: 'B' }, y: { name: 'loneliness', unit: '' }, points: [[64, -5, -5, -5]], steps: []
+}
+
 export async function checkRich(browser, text, save) {
   const data = dataOf(text)
   const [result] = data.results
   const more = new Set(MORE.map(each => each.property))
   result.findings = [...result.findings.filter(each => !more.has(each.property)), ...MORE]
   result.ledger = LEDGER
-  result.curves.push(...family, ...misses)
+  result.curves.push(...family, ...misses, lonely)
   result.warnings.push({ id: 'noise', text: 'time was lost', remedy: 'try again' })
   result.curves.find(curve => curve.id === 'cache-only').steps.push({ x: 2 ** 20, y: 60, label: 'l7' }, { x: 2 ** 21, y: 61, label: 'l6' })
   result.complete = false
@@ -90,6 +95,8 @@ export async function checkRich(browser, text, save) {
   equal('a family is one figure', await figure.locator('.readout .label').allInnerTexts(), ['stride 64 B', 'stride 128 B', 'stride 256 B'])
   const counted = page.locator('figure.curve').filter({ hasText: 'Counted rather than timed' })
   equal('counted misses are another', await counted.locator('.readout .label').allInnerTexts(), ['L1d', 'L2', 'DTLB1'])
+  const lone = page.locator('figure.curve').filter({ hasText: 'Loneliness over stripe' })
+  ok('a lonely point below nothing is drawn', await inkOf(lone.locator('.chart'), 'line1') > 20)
   equal('one of everything: no error', page.trouble, [])
   await page.context().close()
 }
