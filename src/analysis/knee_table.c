@@ -53,6 +53,8 @@ static const struct {
 };
 #define SORTS (sizeof sorts / sizeof sorts[0])
 #define ROUGH 5
+/* One that is neither very sharp nor very soft. */
+#define MIDDLE 2
 
 /* Numbers of colours that are told apart; with more of them, pages are as good as lines. */
 static const double colours_told[] = {2, 3, 4, 6, 8, 12, 16, 24, 40};
@@ -71,6 +73,11 @@ struct fm_knee_table {
 size_t fm_knee_sorts(void)
 {
     return SORTS;
+}
+
+size_t fm_knee_middle_sort(void)
+{
+    return MIDDLE;
 }
 
 size_t fm_knee_rough_sorts(void)

@@ -15,6 +15,8 @@ void fm_knee_table_free(struct fm_knee_table *table);
 /* How many sorts of knees there are, and how many of them tell the rough ones apart. */
 size_t fm_knee_sorts(void);
 size_t fm_knee_rough_sorts(void);
+/* A sort that is neither very sharp nor very soft. */
+size_t fm_knee_middle_sort(void);
 
 /* The knee of a sort at a capacity. */
 struct fm_knee fm_knee_of_sort(const struct fm_knee_table *table, size_t sort, double capacity);

@@ -262,19 +262,32 @@ static void conclude(const struct problem *problem, const struct fm_knee_place *
     }
 }
 
+/* Where a search begins: from one start alone it may end beside the best. */
+struct start {
+    bool asks_at_once; /* whether a level is inclusive */
+    bool inside_out;   /* the inner knees are looked for first */
+    unsigned turns;    /* of each round */
+};
+static const struct start starts[] = {{false, false, 1}, {true, false, 1}, {false, true, 2}};
+/* Those that are always tried; the rest only where the residuals are larger than errors are. */
+#define USUAL_STARTS 2
+#define LARGE        1.44
+
 /* Looks for all knees, one after the other and over again, in so many rounds. */
 static double look_for_knees(struct problem *problem, const struct fm_knee_place *places,
-                             bool ask_at_once, size_t round_count)
+                             const struct start *start, size_t round_count)
 {
     const size_t count = problem->knees;
     double error = INFINITY;
     for (size_t i = 0; i < count; i++)
-        set_knee(problem, i, 0, places[i].bytes, false);
+        set_knee(problem, i, fm_knee_middle_sort(), places[i].bytes, false);
     place_knees(problem, 0);
-    for (size_t round = 0; round < round_count; round++) {
+    for (size_t turn = 0; turn < start->turns * round_count; turn++) {
+        const size_t round = turn / start->turns;
         const double wide = rounds[round].wide;
         problem->wild = rounds[round].wild;
-        for (size_t i = count; i-- > 0;) {
+        for (size_t k = 0; k < count; k++) {
+            const size_t i = start->inside_out ? k : count - 1 - k;
             const double middle = problem->capacities[i];
             const double least = fmax(places[i].bytes / FAR_OFF, i > 0 ? places[i - 1].bytes : 0);
             const double most =
@@ -285,22 +298,25 @@ static double look_for_knees(struct problem *problem, const struct fm_knee_place
                                     rounds[round].rough ? fm_knee_rough_sorts() : fm_knee_sorts(),
                                     places[i].soft,
                                     false};
-            error = improve(problem, i, &search, ask_at_once || rounds[round].settled);
+            error = improve(problem, i, &search, start->asks_at_once || rounds[round].settled);
         }
     }
     return error;
 }
 
 static bool fit_in_rounds(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
-                          size_t count, int starts, size_t round_count, struct fm_knee_fit *fit)
+                          size_t count, size_t start_count, size_t round_count,
+                          struct fm_knee_fit *fit)
 {
     struct problem problem;
     if (count == 0 || count > FM_KNEES || curve->n < 3 * count)
         return false;
     const bool good = begin(&problem, curve, count);
     double best = INFINITY;
-    for (int start = 0; start < starts && good; start++) {
-        const double error = look_for_knees(&problem, places, start == 1, round_count);
+    for (size_t i = 0; i < start_count && good; i++) {
+        if (i >= USUAL_STARTS && best < LARGE)
+            break;
+        const double error = look_for_knees(&problem, places, &starts[i], round_count);
         if (error < best)
             conclude(&problem, places, error, fit);
         best = fmin(best, error);
@@ -312,8 +328,7 @@ static bool fit_in_rounds(const struct fm_knee_curve *curve, const struct fm_kne
 bool fm_fit_knees(const struct fm_knee_curve *curve, const struct fm_knee_place *places,
                   size_t count, struct fm_knee_fit *fit)
 {
-    /* From one start alone the search may end beside the best. */
-    return fit_in_rounds(curve, places, count, 2, ROUNDS, fit);
+    return fit_in_rounds(curve, places, count, sizeof starts / sizeof starts[0], ROUNDS, fit);
 }
 
 bool fm_fit_knees_roughly(const struct fm_knee_curve *curve, const struct fm_knee_place *places,

@@ -70,17 +70,19 @@ static void widen(const struct fm_lab *lab, struct rises *rises, double most)
     }
 }
 
+static bool is_on_a_rise(const struct fm_walk *walk, size_t i)
+{
+    const double here = fm_walk_mean(&walk->points[i]);
+    return (i > 0 && differ(here, fm_walk_mean(&walk->points[i - 1]), RISE)) ||
+           (i + 1 < walk->count && differ(here, fm_walk_mean(&walk->points[i + 1]), RISE));
+}
+
 static void find_rises(const struct fm_walk *walk, struct rises *rises, double most)
 {
     rises->count = 0;
-    for (size_t i = walk->count; i-- > 0;) {
-        const double here = fm_walk_mean(&walk->points[i]);
-        const bool rise =
-            (i > 0 && differ(here, fm_walk_mean(&walk->points[i - 1]), RISE)) ||
-            (i + 1 < walk->count && differ(here, fm_walk_mean(&walk->points[i + 1]), RISE));
-        if (rise && (double)walk->points[i].bytes <= most)
+    for (size_t i = walk->count; i-- > 0;)
+        if (is_on_a_rise(walk, i) && (double)walk->points[i].bytes <= most)
             rises->index[rises->count++] = i;
-    }
 }
 
 /* A pass over the points on a fresh placement, from large to small, and whether it finds what the
@@ -111,6 +113,32 @@ static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t fr
         rises->last[i] = ns;
     }
     return true;
+}
+
+/* What a rise still has beyond the largest footprint was read on the way up alone. Where its first
+   point reads otherwise on fresh pages, all of it is read again: two halves of a rise that do not
+   meet look like two rises. */
+static bool go_on_with_rise(struct fm_lab *lab, double most, struct fm_error *err)
+{
+    const struct fm_walk *walk = &lab->walk;
+    struct rises beyond = {.smallest = 0};
+    size_t first = 0, end;
+    double ns;
+    while (first < walk->count && (double)walk->points[first].bytes <= most)
+        first++;
+    for (end = first; end < walk->count && is_on_a_rise(walk, end);)
+        end++;
+    if (first == end || first == 0 || !is_on_a_rise(walk, first - 1))
+        return true;
+    const struct fm_walk_sampling look = {.fresh = true, .drop = true};
+    if (!fm_lab_place(lab, walk->points[first].bytes, err) || !fm_lab_go_on(lab, 0.6, err) ||
+        !fm_walk_sample(lab, first, &look, &ns, err))
+        return false;
+    if (!differ(ns, fm_walk_mean(&walk->points[first]), MOVED))
+        return true;
+    for (size_t i = end; i-- > first;)
+        beyond.index[beyond.count++] = i;
+    return compare_placement(lab, &beyond, 0, false, false, err);
 }
 
 /* Two placements tell where there are many pages; of few, several may be as lucky as each other. */
@@ -266,7 +294,7 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     const bool counted = has_counters(lab);
     const double most = largest[counted ? FM_QUICK : lab->options->effort];
     find_rises(&lab->walk, &rises, most);
-    if (!compare_placements(lab, &rises, err))
+    if (!go_on_with_rise(lab, most, err) || !compare_placements(lab, &rises, err))
         return false;
     lab->known.scattered = rises.smallest > 0;
     if (!lab->known.scattered || counted)

@@ -1,5 +1,7 @@
 #include "probe/split.h"
 
+#include <math.h>
+
 #include "probe/trial.h"
 
 /* Times the level inside that drives lines out of it, at most this part of the level itself. */
@@ -10,6 +12,8 @@
 #define MOST_LINES 512
 #define PART       16
 #define ROUNDS     4
+/* Part of what a flush costs that is all of it. */
+#define AS_GOOD 0.75
 
 enum { SPOTS, OTHERS, RANGE };
 /* Loaded, and left; with the other flushed; flushed itself; and the other, left. */
@@ -83,10 +87,12 @@ static bool is_split(struct fm_lab *lab, size_t level, size_t apart, bool counte
         return true;
     if (!fm_trial_run(lab, &trial, taken, err))
         return false;
-    /* Half of the way from the level to what is behind it. */
+    /* Half of the way from the level to what is behind it; and what is left of a line whose other
+       half is gone is as good as kept: some of it may have stayed in the level inside. */
     const double step = (known[1].height_ns - known->height_ns) / 2;
-    *yes = taken[GONE].ns - taken[KEPT].ns > step && taken[GONE].ns - taken[CAME].ns > step &&
-           taken[GONE].ns - taken[SPLIT].ns > step;
+    const double all = taken[GONE].ns - taken[KEPT].ns;
+    *yes = all > step && taken[GONE].ns - taken[CAME].ns > step &&
+           taken[GONE].ns - taken[SPLIT].ns > fmax(step, AS_GOOD * all);
     return true;
 }
 

@@ -21,7 +21,8 @@ static double expected(const struct fm_tlbs *tlbs, double pages)
     double cost = 0;
     for (size_t i = 0; i < tlbs->count; i++) {
         const struct fm_known_tlb *tlb = &tlbs->known[i];
-        const double held = tlb->ways
+        /* By a hash some sets are too full long before all are. */
+        const double held = tlb->ways && !tlb->hashed
                                 ? (double)tlb->entries * (double)tlb->piece / (double)tlbs->page
                                 : tlb->step.held;
         if (pages < held / NEAR)

@@ -41,6 +41,8 @@ static const double most_memory[] = {
 #define LUCK          0.2
 /* … and the part of what the curve shows that they show at the least. */
 #define STAYS 0.6
+/* Part of the least that a level adds which is nothing. */
+#define NOTHING 0.5
 /* Part of the step from hit to miss that is some, and no accident. */
 #define SOME 0.08
 /* … and what caches may add between those that fit and those that miss, to be left out of account.
@@ -180,17 +182,19 @@ static double beyond_rise(const struct fm_tlbs *tlbs, size_t index)
     return fmax(step->missed, fmin(farther * step->missed, end / SHORT_OF));
 }
 
-/* Whether the cost between two rises is a level's, the same for any neighbours. Where a hashed
-   index lets some sets be too full and others not, it is a matter of luck, which turns with the
-   first page. */
-static bool is_level(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
-                     bool *yes, struct fm_error *err)
+/* What the cost between two rises is: a level's, the same for any neighbours; a matter of luck,
+   which turns with the first page, where a hashed index lets some sets be too full and others not;
+   or none at all, but an accident while the curve was read. */
+enum ledge { LEVEL, BY_LUCK, ACCIDENT };
+
+static bool judge_ledge(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                        enum ledge *ledge, struct fm_error *err)
 {
     /* No more than need be: luck may have a part in what comes next. */
     const size_t pages = (size_t)step->missed;
     const size_t room = fm_lab_limit(lab) / tlbs->page;
     const size_t arena = room < LUCK_ROOM * pages ? room : LUCK_ROOM * pages;
-    double costs[LUCK_READINGS], whole = 0;
+    double costs[LUCK_READINGS], whole = 0, least_told = 0;
     if (!fm_place_pages(lab, &tlbs->list, arena, err))
         return false;
     for (int i = 0; i < LUCK_READINGS; i++) {
@@ -200,12 +204,14 @@ static bool is_level(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_t
             return false;
         costs[i] = found.cost_ns - step->cost_before;
         whole = found.cost_ns + found.rest_ns;
+        least_told = fm_least_cost(lab, found.rest_ns);
     }
     fm_sort(costs, LUCK_READINGS);
     /* The least and the most may be accidents. */
     const double least = costs[1], most = costs[LUCK_READINGS - 2];
-    *yes = least > STAYS * (step->cost - step->cost_before) &&
-           most - least < fmax(LUCK * most, AGREE * READING * whole);
+    const bool stays = least > STAYS * (step->cost - step->cost_before) &&
+                       most - least < fmax(LUCK * most, AGREE * READING * whole);
+    *ledge = stays ? LEVEL : most < NOTHING * least_told ? ACCIDENT : BY_LUCK;
     return true;
 }
 
@@ -232,18 +238,29 @@ static void join(struct rises *rises, size_t i)
     memmove(&steps[i + 1], &steps[i + 2], (rises->count - i - 1) * sizeof *steps);
 }
 
-/* Takes out what only seems to be a level: its rise is the beginning of the next one. */
+/* Takes out a rise that is none: the next one begins where that seemed to. */
+static void drop(struct rises *rises, size_t i)
+{
+    rises->steps[i + 1].cost_before = rises->steps[i].cost_before;
+    rises->alone[i] = rises->rest[i] = (struct fm_tlb_step){0};
+    rises->count--;
+    memmove(&rises->steps[i], &rises->steps[i + 1], (rises->count - i) * sizeof *rises->steps);
+}
+
+/* Takes out what only seems to be a level: its rise is the beginning of the next one, or none. */
 static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct rises *rises,
                        struct fm_error *err)
 {
     for (size_t i = 0; i + 1 < rises->count;) {
-        bool yes;
-        if (!is_level(lab, tlbs, &rises->steps[i], &yes, err))
+        enum ledge ledge;
+        if (!judge_ledge(lab, tlbs, &rises->steps[i], &ledge, err))
             return false;
-        if (yes)
+        if (ledge == LEVEL)
             i++;
-        else
+        else if (ledge == BY_LUCK)
             join(rises, i);
+        else
+            drop(rises, i);
     }
     return true;
 }

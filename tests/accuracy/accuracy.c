@@ -204,6 +204,17 @@ static const struct fm_finding *one_too_many(const struct fm_result *result, con
     return finding && finding->status == FM_MEASURED ? finding : NULL;
 }
 
+static void judge_surplus(struct fm_tally *tally, const struct fm_plan *plan, unsigned index,
+                          const struct fm_finding *more)
+{
+    if (!more)
+        return;
+    tally->wrong++;
+    if (plan->show)
+        fprintf(stderr, "machine %u: %s is %g, there is none\n", index, more->property,
+                more->value.number);
+}
+
 static void judge_tlbs(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
                        const struct fm_description *machine, const struct fm_result *result)
 {
@@ -221,13 +232,8 @@ static void judge_tlbs(struct fm_figures *figures, const struct fm_plan *plan, u
         fm_judge(&figures->of[all_plain(machine) ? TLB_COST : OTHER_COST], plan, index, result,
                  name, cost, tolerance(TLB_COST, plan->noise, cost));
     }
-    const struct fm_finding *more = one_too_many(result, "dtlb", machine->tlb_count, "entries");
-    if (more) {
-        figures->of[TLB2_ENTRIES].wrong++;
-        if (plan->show)
-            fprintf(stderr, "machine %u: %s is %g, there is none\n", index, more->property,
-                    more->value.number);
-    }
+    judge_surplus(&figures->of[TLB2_ENTRIES], plan, index,
+                  one_too_many(result, "dtlb", machine->tlb_count, "entries"));
 }
 
 static const struct fm_warning *find_warning(const struct fm_result *result, const char *id)
@@ -320,6 +326,8 @@ static void judge_caches(struct fm_figures *figures, const struct fm_plan *plan,
     }
     fm_judge(&figures->of[MEMORY], plan, index, result, "memory.latency_cycles",
              machine->memory_latency, tolerance(MEMORY, noise, machine->memory_latency));
+    judge_surplus(&figures->of[LINE], plan, index,
+                  one_too_many(result, "l", machine->cache_count, "line"));
 }
 
 static void print_machine(unsigned index, const struct fm_description *machine)

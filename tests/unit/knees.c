@@ -145,6 +145,33 @@ static void sees_a_plateau_that_is_not_there(void **state)
     }
 }
 
+/* A soft knee of two ways that begins to miss with the first level and ends far out, between two
+   sharp ones: a search that begins with the outermost can lose its way there. */
+static void is_not_lost_between_sharp_and_soft(void **state)
+{
+    (void)state;
+    static struct synthetic_curve curve;
+    const struct fm_knee_fit truth = {.knees = {{15360, 8, FM_KNEE_CONTIGUOUS, 0},
+                                                {81920, 2, FM_KNEE_PAGES, 8},
+                                                {1 << 20, 8, FM_KNEE_CONTIGUOUS, 0}},
+                                      .heights = {1.46, 6.44, 22.4, 157.6},
+                                      .count = 3};
+    const struct fm_knee_place places[] = {{17792, false}, {92672, true}, {1143296, false}};
+    struct fm_knee_fit fit;
+    for (double bytes = 512; bytes < 1 << 27; bytes *= bytes < 1 << 21 ? exp2(1.0 / 8) : 2) {
+        double y = truth.heights[0];
+        for (size_t l = 0; l < truth.count; l++)
+            y += (truth.heights[l + 1] - truth.heights[l]) * fm_fit_misses(&truth, l, bytes);
+        curve.bytes[curve.n] = bytes;
+        curve.error[curve.n] = NOISE;
+        curve.latency[curve.n++] = y;
+    }
+    const struct fm_knee_curve given = {curve.bytes, curve.latency, curve.error, curve.n, PAGE};
+    assert_true(fm_fit_knees(&given, places, truth.count, &fit));
+    for (size_t l = 0; l <= truth.count; l++)
+        assert_true(fabs(fit.heights[l] / truth.heights[l] - 1) < 0.1);
+}
+
 /* The footprint of a miss ratio, by the definition of the synthetic knee. */
 static double true_crossing(const struct synthetic *s, size_t l, double misses)
 {
@@ -338,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_heights_and_places),
         cmocka_unit_test(sees_a_plateau_that_is_not_there),
+        cmocka_unit_test(is_not_lost_between_sharp_and_soft),
         cmocka_unit_test(crossings_lie_in_their_range),
         cmocka_unit_test(tells_pages_from_lines),
         cmocka_unit_test(a_crossing_is_where_the_misses_are),
