@@ -94,6 +94,9 @@ struct fm_fact {
     struct fm_value value;
 };
 
+/* The fact that tells how many bytes changed the size of their pages while they were measured. */
+#define FM_PAGES_RESIZED "pages_resized"
+
 struct fm_environment {
     struct fm_fact facts[32];
     size_t count;

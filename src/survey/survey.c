@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/units.h"
 #include "probe/cycle.h"
 #include "probe/probe.h"
 #include "survey/ledger.h"
@@ -234,6 +235,25 @@ static void warn(const struct fm_lab *lab)
                        known->far_bytes / 0x1p20);
 }
 
+/* The system's word for it; what entries map was found out by itself. */
+static void warn_of_resized(struct fm_result *result)
+{
+    char size[FM_SIZE_TEXT];
+    const struct fm_value *bytes = fm_environment_get(&result->environment, FM_PAGES_RESIZED);
+    if (!bytes || bytes->kind != FM_VALUE_NUMBER || !(bytes->number > 0))
+        return;
+    fm_result_warn(result, "page-resized", "have the system keep to pages of one size",
+                   "by the system's word %s changed the size of its pages while it was measured; "
+                   "TLBs are told for what their entries map (page_size), the rest may be of "
+                   "either",
+                   fm_format_size((size_t)bytes->number, size));
+    if (!fm_result_find(result, "page.resized"))
+        return;
+    struct fm_finding *finding = fm_result_finding(result, "page.resized", "");
+    if (finding->status == FM_MEASURED)
+        finding->value = finding->low = finding->high = fm_bool(true);
+}
+
 bool fm_survey(struct fm_machine *machine, const struct fm_claims *claims,
                const struct fm_survey_options *options, struct fm_result *result,
                struct fm_error *err)
@@ -250,6 +270,7 @@ bool fm_survey(struct fm_machine *machine, const struct fm_claims *claims,
     if (good) {
         warn(lab);
         machine->ops->observe(machine, &result->environment);
+        warn_of_resized(result);
         if (claims)
             fm_ledger_claims(result, claims);
         fm_ledger_write(result, lab->known.scattered);

@@ -1,12 +1,17 @@
 /* This computer surveyed twice, quickly. Whatever it is and however busy, the answers must make
    sense by themselves and not contradict each other; what is not determined is no contradiction. */
 #include <stdio.h>
+#include <sys/mman.h>
 
+#include "machine/native/computer.h"
 #include "machine/native/native.h"
+#include "machine/native/pages.h"
 #include "meter/clock.h"
 #include "survey_lab.h"
 
 #define LEVELS 4
+/* MADV_COLLAPSE, which older headers do not have; older kernels refuse it. */
+#define COLLAPSE 25
 
 struct surveys {
     struct fm_result first, second;
@@ -126,6 +131,51 @@ static void surveys_agree_on_the_first_level(void **state)
     }
 }
 
+/* Pages that change their size while they are measured: the kernel is asked to make huge ones of
+   each arena as soon as it is there. */
+static const struct fm_machine_ops *native_ops;
+static size_t collapsed;
+
+static bool place_and_collapse(struct fm_machine *machine, size_t bytes, size_t page_size,
+                               struct fm_error *err)
+{
+    if (!native_ops->place(machine, bytes, page_size, err))
+        return false;
+    const struct fm_arena *arena = &((struct fm_computer *)machine)->arena;
+    if (arena->page_size == machine->info.page_size && fm_transparent_page() &&
+        arena->bytes >= fm_transparent_page() &&
+        madvise(arena->base, arena->bytes, MADV_HUGEPAGE) == 0 &&
+        madvise(arena->base, arena->bytes, COLLAPSE) == 0)
+        collapsed++;
+    return true;
+}
+
+static void pages_that_collapse_are_told(void **state)
+{
+    (void)state;
+    struct fm_error err = {0};
+    const struct fm_survey_options options = {
+        .effort = FM_QUICK, .max_footprint = 8u << 20, .seed = 3, .only = "tlb"};
+    struct fm_meter *clock = fm_clock_open(&err);
+    struct fm_machine *machine = clock ? fm_native_open(-1, clock, &err) : NULL;
+    struct fm_result result;
+    assert_non_null(machine);
+    native_ops = machine->ops;
+    struct fm_machine_ops ops = *native_ops;
+    ops.place = place_and_collapse;
+    machine->ops = &ops;
+    fm_result_init(&result);
+    assert_true(fm_survey(machine, NULL, &options, &result, &err));
+    const struct fm_finding *resized = fm_result_find(&result, "page.resized");
+    assert_non_null(resized);
+    /* Kernels that have no such pages, or none left, change nothing. */
+    assert_true(lab_has_warning(&result, "page-resized") || collapsed == 0);
+    assert_true(resized->value.truth || collapsed == 0);
+    fm_result_free(&result);
+    machine->ops->close(machine);
+    clock->ops->close(clock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +184,7 @@ int main(void)
         cmocka_unit_test(capacities_rise_outward),
         cmocka_unit_test(latencies_rise_outward),
         cmocka_unit_test(surveys_agree_on_the_first_level),
+        cmocka_unit_test(pages_that_collapse_are_told),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -163,6 +163,18 @@ bool fm_arena_map(struct fm_arena *arena, size_t bytes, size_t page_size, struct
     return false;
 }
 
+size_t fm_arena_resized(const struct fm_arena *arena)
+{
+    struct fm_pages_seen seen;
+    if (!arena->base || !fm_pages_see(arena->base, arena->bytes, &seen))
+        return 0;
+    if (arena->page_size == fm_base_page())
+        return seen.huge_bytes;
+    const bool transparent =
+        arena->page_size == fm_transparent_page() && seen.page_size != arena->page_size;
+    return transparent && seen.huge_bytes < arena->bytes ? arena->bytes - seen.huge_bytes : 0;
+}
+
 void fm_arena_unmap(struct fm_arena *arena)
 {
     if (arena->base)

@@ -21,6 +21,9 @@ struct fm_arena {
    bits. UNSUPPORTED with what was seen when the pages are not of that size. */
 bool fm_arena_map(struct fm_arena *arena, size_t bytes, size_t page_size, struct fm_error *err);
 
+/* Bytes of it whose pages have another size by now than was asked for. */
+size_t fm_arena_resized(const struct fm_arena *arena);
+
 /* Gives the memory back; nothing happens when there is none. */
 void fm_arena_unmap(struct fm_arena *arena);
 

@@ -9,6 +9,7 @@
 
 static void drop_oldest(struct fm_placements *placements)
 {
+    placements->resized += fm_arena_resized(&placements->arenas[0]);
     fm_arena_unmap(&placements->arenas[0]);
     placements->count--;
     memmove(placements->arenas, placements->arenas + 1,
@@ -54,6 +55,14 @@ struct fm_arena fm_placements_current(const struct fm_placements *placements)
 {
     return placements->count ? placements->arenas[placements->count - 1]
                              : (struct fm_arena){.base = NULL};
+}
+
+uint64_t fm_placements_resized(const struct fm_placements *placements)
+{
+    uint64_t bytes = placements->resized;
+    for (size_t i = 0; i < placements->count; i++)
+        bytes += fm_arena_resized(&placements->arenas[i]);
+    return bytes;
 }
 
 void fm_placements_free(struct fm_placements *placements)

@@ -14,6 +14,7 @@
 struct fm_placements {
     struct fm_arena arenas[FM_PLACEMENTS_KEPT]; /* oldest first; the last is the one in use */
     size_t count;
+    uint64_t resized; /* bytes given back whose pages had another size by then */
 };
 
 /* Maps the next arena (see fm_arena_map), all those kept together within `limit` bytes. After a
@@ -23,6 +24,9 @@ bool fm_placements_next(struct fm_placements *placements, size_t bytes, size_t p
 
 /* The arena in use; one of no bytes when there is none. */
 struct fm_arena fm_placements_current(const struct fm_placements *placements);
+
+/* Bytes of all arenas there were whose pages changed their size while they were there. */
+uint64_t fm_placements_resized(const struct fm_placements *placements);
 
 void fm_placements_free(struct fm_placements *placements);
 

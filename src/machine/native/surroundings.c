@@ -23,13 +23,16 @@ static bool chosen(const char *text, char *choice, size_t size)
     return true;
 }
 
-static void note_pages(struct fm_environment *environment)
+static void note_pages(const struct fm_computer *computer, struct fm_environment *environment)
 {
     char text[128], choice[32];
+    const uint64_t resized = fm_placements_resized(&computer->placements);
     fm_environment_set(environment, "page_size", fm_number((double)fm_base_page()));
     if (fm_read_small("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text) &&
         chosen(text, choice, sizeof choice))
         fm_environment_set(environment, "thp", fm_text(choice));
+    if (resized)
+        fm_environment_set(environment, FM_PAGES_RESIZED, fm_number((double)resized));
 }
 
 static void note_interference(struct fm_computer *computer, struct fm_environment *environment)
@@ -80,7 +83,7 @@ static void note_system(struct fm_environment *environment)
 void fm_computer_surroundings(struct fm_computer *computer, struct fm_environment *environment)
 {
     note_system(environment);
-    note_pages(environment);
+    note_pages(computer, environment);
     note_frequency(computer->pin.cpu, environment);
     note_interference(computer, environment);
 }
