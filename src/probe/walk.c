@@ -183,8 +183,22 @@ static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
 /* Latency at a point as its own readings alone have it. */
 static double by_itself(const struct fm_walk_point *point)
 {
-    const double tlb = point->tlb_count ? point->tlb_sum / point->tlb_count : point->tlb_ns;
-    return point->sum / point->placements - tlb;
+    return point->sum / point->placements - point->tlb_sum / point->tlb_count;
+}
+
+/* How much that changes from a point to the next on one side of it which has such readings, for
+   each point on the way there: those between have no say, since what is taken for the TLB's part
+   there comes of what is to be fitted. */
+static double change_beside(const struct fm_walk *walk, size_t i, int side)
+{
+    const struct fm_walk_point *point = &walk->points[i];
+    const size_t all = side < 0 ? i : walk->count - 1 - i;
+    for (int away = 1; away <= (int)all; away++) {
+        const struct fm_walk_point *other = point + side * away;
+        if (other->tlb_count)
+            return fabs(by_itself(other) - by_itself(point)) / away;
+    }
+    return 0;
 }
 
 /* How unsure the difference of two readings is. What the clock adds grows with the reading. And in
@@ -193,10 +207,8 @@ static double by_itself(const struct fm_walk_point *point)
 static double unsureness(const struct fm_walk *walk, size_t i)
 {
     const struct fm_walk_point *point = &walk->points[i];
-    const double here = by_itself(point);
-    const double before = i > 0 ? by_itself(point - 1) : here;
-    const double after = i + 1 < walk->count ? by_itself(point + 1) : here;
-    const double steep = fmax(fabs(here - before), fabs(after - here)) / (STEADY * fabs(here));
+    const double change = fmax(change_beside(walk, i, -1), change_beside(walk, i, 1));
+    const double steep = change / (STEADY * fabs(by_itself(point)));
     return point->sum / point->placements * (1 + steep * steep) / sqrt(point->tlb_count);
 }
 
