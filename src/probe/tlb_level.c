@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/median.h"
@@ -38,6 +39,7 @@ static const double most_memory[] = {
    a part of what they show, if luck has no part in it. */
 #define LUCK_READINGS 7
 #define LUCK_ROOM     4
+#define AGAIN         4
 #define LUCK          0.2
 /* … and the part of what the curve shows that they show at the least. */
 #define STAYS 0.6
@@ -187,6 +189,34 @@ static double beyond_rise(const struct fm_tlbs *tlbs, size_t index)
    or none at all, but an accident while the curve was read. */
 enum ledge { LEVEL, BY_LUCK, ACCIDENT };
 
+/* One place where the neighbours lie, and what they cost there. */
+struct place {
+    size_t first;
+    double cost;
+};
+
+static int cheaper_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Two places asked again, by turns: the cheapest and the dearest of some are so by chance too. */
+static bool ask_again(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t pages,
+                      const struct fm_tlb_step *step, struct place *low, struct place *high,
+                      struct fm_error *err)
+{
+    struct place *const both[] = {low, high};
+    low->cost = high->cost = -step->cost_before;
+    for (int i = 0; i < 2 * AGAIN; i++) {
+        struct fm_translation found;
+        if (!time_pages_from(lab, tlbs, both[i % 2]->first, pages, 1, 4, &found, err))
+            return false;
+        both[i % 2]->cost += found.cost_ns / AGAIN;
+    }
+    return true;
+}
+
 static bool judge_ledge(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
                         enum ledge *ledge, struct fm_error *err)
 {
@@ -194,24 +224,33 @@ static bool judge_ledge(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
     const size_t pages = (size_t)step->missed;
     const size_t room = fm_lab_limit(lab) / tlbs->page;
     const size_t arena = room < LUCK_ROOM * pages ? room : LUCK_ROOM * pages;
-    double costs[LUCK_READINGS], whole = 0, least_told = 0;
+    struct place places[LUCK_READINGS];
+    /* The least and the most may be accidents. */
+    struct place *low = &places[1], *high = &places[LUCK_READINGS - 2];
+    double whole = 0, least_told = 0;
+    bool stays = false;
     if (!fm_place_pages(lab, &tlbs->list, arena, err))
         return false;
     for (int i = 0; i < LUCK_READINGS; i++) {
         struct fm_translation found;
-        if (!time_pages_from(lab, tlbs, fm_lab_seed(lab) % (arena - pages + 1), pages, 1, 2, &found,
-                             err))
+        places[i].first = fm_lab_seed(lab) % (arena - pages + 1);
+        if (!time_pages_from(lab, tlbs, places[i].first, pages, 1, 2, &found, err))
             return false;
-        costs[i] = found.cost_ns - step->cost_before;
+        places[i].cost = found.cost_ns - step->cost_before;
         whole = found.cost_ns + found.rest_ns;
         least_told = fm_least_cost(lab, found.rest_ns);
     }
-    fm_sort(costs, LUCK_READINGS);
-    /* The least and the most may be accidents. */
-    const double least = costs[1], most = costs[LUCK_READINGS - 2];
-    const bool stays = least > STAYS * (step->cost - step->cost_before) &&
-                       most - least < fmax(LUCK * most, AGREE * READING * whole);
-    *ledge = stays ? LEVEL : most < NOTHING * least_told ? ACCIDENT : BY_LUCK;
+    qsort(places, LUCK_READINGS, sizeof places[0], cheaper_first);
+    for (int look = 0; look < 2 && !stays; look++) {
+        if (look && !ask_again(lab, tlbs, pages, step, low, high, err))
+            return false;
+        const double least = fmin(low->cost, high->cost), most = fmax(low->cost, high->cost);
+        stays = least > STAYS * (step->cost - step->cost_before) &&
+                most - least < fmax(LUCK * most, AGREE * READING * whole);
+    }
+    *ledge = stays                                                ? LEVEL
+             : fmax(low->cost, high->cost) < NOTHING * least_told ? ACCIDENT
+                                                                  : BY_LUCK;
     return true;
 }
 
@@ -493,19 +532,22 @@ static void take_away(struct fm_tlbs *tlbs, size_t index)
 /* Entries up to which all strides can be tried. */
 #define FEW_ENTRIES 128
 
-/* Part of its entries that any level holds of neighbours, with room for what others take. */
+/* Part of its entries that any level holds of neighbours, with room for what others take; and
+   where a hash puts them. */
 #define MOST_ENTRIES  0.75
+#define SOME_ENTRIES  0.25
 #define HELD_READINGS 5
 
-/* Where rises were joined a group may conflict in the outer of two levels. Neighbours that this one
-   holds cost more then than those that fit the inner. */
+/* Where two levels rise as one a group may conflict in the outer of them, or in both together.
+   Neighbours that such a level would hold cost more then than those that fit the inner. */
 static bool doubt_joined(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
                          struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
-    const size_t pages = (size_t)(MOST_ENTRIES * tlb->ways * tlb->sets);
+    const double part = tlb->hashed ? SOME_ENTRIES : MOST_ENTRIES;
+    const size_t pages = (size_t)(part * tlb->ways * tlb->sets);
     double more[HELD_READINGS], least = 0;
-    if (!tlb->ways)
+    if (!tlb->ways || pages <= (size_t)tlb->step.held)
         return true;
     for (int i = 0; i < HELD_READINGS; i++) {
         struct fm_translation found;
@@ -516,8 +558,11 @@ static bool doubt_joined(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
         least = fm_least_cost(lab, found.rest_ns);
     }
     fm_sort(more, HELD_READINGS);
-    if (more[HELD_READINGS / 2] > least)
+    if (more[HELD_READINGS / 2] > least) {
         tlb->ways = tlb->sets = 0;
+        tlb->doubt = "fewer pages than it would hold cost more than a few do: two levels may rise "
+                     "as one";
+    }
     return true;
 }
 
@@ -547,7 +592,7 @@ static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
     if (tlb->alone.held <= 0)
-        return fm_find_tlb_ways(lab, tlbs, index, err);
+        return fm_find_tlb_ways(lab, tlbs, index, err) && doubt_joined(lab, tlbs, index, err);
     const struct fm_known_tlb joined = *tlb;
     const bool two = split(tlbs, index);
     if (index > 0)
@@ -590,7 +635,8 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
         !strides_all_fit(lab, tlbs, tlb, err))
         return false;
     /* Jumps to many pages at random are too much for what predicts them. */
-    return tlb->ways || tlbs->list.code || fm_crowd_tlb(lab, tlbs, index, err);
+    return tlb->ways || tlbs->list.code ||
+           (fm_crowd_tlb(lab, tlbs, index, err) && doubt_joined(lab, tlbs, index, err));
 }
 
 bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,

@@ -29,9 +29,10 @@
 /* Part of the pages that must miss each level inside. */
 #define NEARLY_ALL 0.9
 /* Times its ways that a set must be asked for to miss nearly all: LRU needs but one page more than
-   ways, and with lots drawn one page in fifty is left of so many. */
+   ways. Where a policy spares some it takes so many times as much: with lots drawn one page in
+   eight is left then, and of a group with a page less, which only needs to miss, one in three. */
 #define CROWDED 1.5
-#define SPARED  4
+#define SPARED  1.66
 /* Part of the pages a level holds that crowd hardly any of its sets, wherever they fall. */
 #define FEW 0.5
 /* References spent on one level at the most, in each effort. */
@@ -40,10 +41,14 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROU
 #define REFERENCES_EACH 24
 /* The bracket of the curve, widened by what a point can be off. */
 #define WIDER 1.1
-/* Fresh placements on which a conflict must show, and not show with a page less. */
-#define CONFIRMATIONS 3
-/* … and those that a disturbance may spoil. */
-#define ACCIDENTS 1
+/* Fresh placements on which a conflict must show, and not show with a page less; more where what a
+   reading can be off by is as large a part of the step from hit to miss. */
+#define CONFIRMATIONS      3
+#define MOST_CONFIRMATIONS 9
+#define READING            0.01
+#define LARGE              0.06
+/* … of which a disturbance may spoil one in so many. */
+#define ACCIDENTS 3
 
 /* Laps before a reading: LRU has forgotten what was there after one; where victims are drawn by
    lot it takes many. */
@@ -63,10 +68,11 @@ struct search {
     struct fm_page_list list;
     uint32_t *offsets; /* of the pages of a row, the first `row` of a shuffled order */
     size_t offset_count;
-    size_t arena; /* pages placed */
-    size_t need;  /* of them, for any group */
-    size_t base;  /* the group's first page: one that conflicts does so wherever it lies */
-    double spent; /* references */
+    size_t arena;    /* pages placed */
+    size_t need;     /* of them, for any group */
+    size_t base;     /* the group's first page: one that conflicts does so wherever it lies */
+    double spent;    /* references */
+    double whole_ns; /* what a reference takes */
 };
 
 /* Whether a level inside holds hardly any of the pages, by what is known of it: under LRU a set
@@ -75,9 +81,9 @@ static bool is_missed(const struct fm_known_tlb *tlb, const struct fm_page_list 
                       double crowding)
 {
     if (tlb->sets == 0 || tlb->hashed)
-        return list->count >= (tlb->spares ? SPARED : 2) * tlb->entries;
+        return list->count >= 2 * (tlb->spares ? SPARED : 1) * tlb->entries;
     if (tlb->spares)
-        crowding = SPARED;
+        crowding *= SPARED;
     unsigned *load = calloc(tlb->sets, sizeof *load);
     size_t missed = 0;
     for (size_t i = 0; load && i < list->count; i++)
@@ -169,6 +175,7 @@ static bool time_group_after(struct fm_lab *lab, struct search *search, const st
     fill(search, group);
     if (!fm_time_translation(lab, &search->list, &care, &found, err))
         return false;
+    search->whole_ns = found.cost_ns + found.rest_ns;
     *part = (found.cost_ns - search->step->cost_before) /
             (search->step->cost - search->step->cost_before);
     return true;
@@ -186,9 +193,12 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
                     double *middle, struct fm_error *err)
 {
     struct group one = *group, fewer;
-    double parts[CONFIRMATIONS];
+    const bool unsure =
+        READING * search->whole_ns > LARGE * (search->step->cost - search->step->cost_before);
+    const int wanted = unsure ? MOST_CONFIRMATIONS : CONFIRMATIONS;
+    double parts[MOST_CONFIRMATIONS];
     int shown = 0, failed = 0;
-    while (shown < CONFIRMATIONS && failed <= ACCIDENTS) {
+    while (shown < wanted && failed <= wanted / ACCIDENTS) {
         double more, less = 0;
         choose_offsets(search, one.stride, apart_inside(search), fm_lab_seed(lab));
         search->base = fm_lab_seed(lab) % (search->arena - search->need + 1);
@@ -206,7 +216,7 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     }
     search->base = 0;
     fm_sort(parts, (size_t)shown);
-    *middle = shown == CONFIRMATIONS ? parts[CONFIRMATIONS / 2] : 0;
+    *middle = shown == wanted ? parts[wanted / 2] : 0;
     return true;
 }
 
