@@ -78,8 +78,7 @@ bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *y
     const double least =
         index ? FM_TLB_LEAST_STEP * tlb[-1].step.cost : fm_least_cost(lab, tlb->rest_ns);
     bool tables = false, caches = false;
-    *yes =
-        tlb->step.cost > fmax(least, tlb->read_cost / 2) && tlb->cost_low > SHOWS * tlb->step.cost;
+    *yes = tlb->step.cost > fmax(least, tlb->read_cost / 2);
     if (!*yes)
         return true;
     /* Enough pages for the level inside to miss, and few enough for this one. */

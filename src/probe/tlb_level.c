@@ -354,21 +354,21 @@ static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
     const size_t pages = (size_t)beyond_rise(tlbs, index) / stride;
     const size_t need = pages * stride, room = fm_lab_limit(lab) / tlbs->page;
     const size_t arena = room < 2 * need ? need : 2 * need;
-    double sum = 0, rest = 0;
-    tlb->cost_low = INFINITY;
-    tlb->cost_high = 0;
+    double costs[COST_PLACEMENTS], rest = 0;
     for (int i = 0; i < COST_PLACEMENTS; i++) {
         struct fm_translation found;
         if (!fm_place_pages(lab, &tlbs->list, arena, err) ||
             !time_pages_from(lab, tlbs, fm_lab_seed(lab) % (arena - need + 1), pages, stride, 6,
                              &found, err))
             return false;
-        sum += found.cost_ns;
+        costs[i] = found.cost_ns;
         rest += found.rest_ns;
-        tlb->cost_low = fmin(tlb->cost_low, found.cost_ns);
-        tlb->cost_high = fmax(tlb->cost_high, found.cost_ns);
     }
-    tlb->step.cost = sum / COST_PLACEMENTS;
+    /* The middle one: what disturbs may add to either of the two strings that are compared. */
+    fm_sort(costs, COST_PLACEMENTS);
+    tlb->cost_low = costs[0];
+    tlb->step.cost = costs[COST_PLACEMENTS / 2];
+    tlb->cost_high = costs[COST_PLACEMENTS - 1];
     tlb->rest_ns = rest / COST_PLACEMENTS;
     return true;
 }
