@@ -19,8 +19,10 @@
    believed to be one more. */
 #define BAD_FIT     1.2
 #define MUCH_BETTER 1.5
-/* … and how much slower than the one before. */
-#define STEP 1.3
+/* … how much slower than the one before, and how many times as large: of two that lie closer
+   together than levels do, one makes up for the other's shape. */
+#define STEP        1.3
+#define LARGER_THAN 2.5
 
 /* How much better a knee of contiguous pages must do where placements seem to move it. */
 #define CLEARLY 1.1
@@ -220,6 +222,7 @@ static bool try_one_more(struct fm_lab *lab, const struct data *data,
             split_rise(data, places, count, i, &best);
     if (isinf(best.error) || !fm_fit_knees(&data->curve, best.places, count + 1, &more) ||
         more.error * MUCH_BETTER > fit->error ||
+        more.knees[best.index + 1].capacity < LARGER_THAN * more.knees[best.index].capacity ||
         more.heights[best.index + 1] < more.heights[best.index] * STEP ||
         more.heights[best.index + 2] < more.heights[best.index + 1] * STEP)
         return false;

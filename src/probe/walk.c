@@ -13,6 +13,8 @@
 #define GRAIN 0.01
 /* Changes of latency from one point to the next that a plateau may show. */
 #define STEADY 0.03
+/* … and so many times that make no more of a difference. */
+#define STEEPEST 3
 /* Steps of the clock that will do for one of many readings. */
 #define COARSE 48
 /* References of which a disturbance is a small part. */
@@ -203,12 +205,12 @@ static double change_beside(const struct fm_walk *walk, size_t i, int side)
 
 /* How unsure the difference of two readings is. What the clock adds grows with the reading. And in
    the midst of a rise some policies answer one order with more misses than another, or take long to
-   come to rest: there the difference is of caches too. */
+   come to rest: there the difference is of caches too, by no more than a part of the reading. */
 static double unsureness(const struct fm_walk *walk, size_t i)
 {
     const struct fm_walk_point *point = &walk->points[i];
     const double change = fmax(change_beside(walk, i, -1), change_beside(walk, i, 1));
-    const double steep = change / (STEADY * fabs(by_itself(point)));
+    const double steep = fmin(change / (STEADY * fabs(by_itself(point))), STEEPEST);
     return point->sum / point->placements * (1 + steep * steep) / sqrt(point->tlb_count);
 }
 
