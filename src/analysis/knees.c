@@ -269,8 +269,8 @@ struct start {
     unsigned turns;    /* of each round */
 };
 static const struct start starts[] = {{false, false, 1}, {true, false, 1}, {false, true, 2}};
-/* Those that are always tried; the rest only where the residuals are larger than errors are. */
-#define USUAL_STARTS 2
+/* Those that are always tried; the rest only while the residuals are larger than errors are. */
+#define USUAL_STARTS 1
 #define LARGE        1.44
 
 /* Looks for all knees, one after the other and over again, in so many rounds. */

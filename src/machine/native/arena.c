@@ -84,6 +84,12 @@ static bool base_pages(const struct fm_arena *arena, struct fm_error *err)
     return populate(arena) || no_memory(err, arena->bytes);
 }
 
+/* So little of base pages makes no huge one, and the kernel need not be asked. */
+static bool is_too_small(const struct fm_arena *arena)
+{
+    return arena->page_size == fm_base_page() && arena->bytes < LEAST_ALIGNMENT;
+}
+
 static bool is_so(const struct fm_arena *arena, struct fm_pages_seen *seen)
 {
     if (!fm_pages_see(arena->base, arena->bytes, seen))
@@ -138,7 +144,7 @@ static bool provide(struct fm_arena *arena, struct fm_error *err)
     if (!base_pages(arena, err))
         return false;
     struct fm_pages_seen seen = {0, 0};
-    if (is_so(arena, &seen))
+    if (is_too_small(arena) || is_so(arena, &seen))
         return true;
     char size[FM_SIZE_TEXT], huge[FM_SIZE_TEXT];
     return fm_fail(err, FM_ERR_UNSUPPORTED,
@@ -166,7 +172,7 @@ bool fm_arena_map(struct fm_arena *arena, size_t bytes, size_t page_size, struct
 size_t fm_arena_resized(const struct fm_arena *arena)
 {
     struct fm_pages_seen seen;
-    if (!arena->base || !fm_pages_see(arena->base, arena->bytes, &seen))
+    if (!arena->base || is_too_small(arena) || !fm_pages_see(arena->base, arena->bytes, &seen))
         return 0;
     if (arena->page_size == fm_base_page())
         return seen.huge_bytes;
