@@ -272,10 +272,14 @@ static const struct start starts[] = {{false, false, 1}, {true, false, 1}, {fals
 /* Those that are always tried; the rest only while the residuals are larger than errors are. */
 #define USUAL_STARTS 1
 #define LARGE        1.44
+/* Part of the rough residuals so far that another start must come down to. */
+#define PROMISING 0.9
 
-/* Looks for all knees, one after the other and over again, in so many rounds. */
+/* Looks for all knees, one after the other and over again, in so many rounds. Gives up where it
+   is no better than others were when they stood roughly where they belong; *rough is the best of
+   those. */
 static double look_for_knees(struct problem *problem, const struct fm_knee_place *places,
-                             const struct start *start, size_t round_count)
+                             const struct start *start, size_t round_count, double *rough)
 {
     const size_t count = problem->knees;
     double error = INFINITY;
@@ -284,6 +288,11 @@ static double look_for_knees(struct problem *problem, const struct fm_knee_place
     place_knees(problem, 0);
     for (size_t turn = 0; turn < start->turns * round_count; turn++) {
         const size_t round = turn / start->turns;
+        if (turn == start->turns * ROUGH_ROUNDS) {
+            if (error > PROMISING * *rough)
+                return INFINITY;
+            *rough = fmin(*rough, error);
+        }
         const double wide = rounds[round].wide;
         problem->wild = rounds[round].wild;
         for (size_t k = 0; k < count; k++) {
@@ -312,11 +321,11 @@ static bool fit_in_rounds(const struct fm_knee_curve *curve, const struct fm_kne
     if (count == 0 || count > FM_KNEES || curve->n < 3 * count)
         return false;
     const bool good = begin(&problem, curve, count);
-    double best = INFINITY;
+    double best = INFINITY, rough = INFINITY;
     for (size_t i = 0; i < start_count && good; i++) {
         if (i >= USUAL_STARTS && best < LARGE)
             break;
-        const double error = look_for_knees(&problem, places, &starts[i], round_count);
+        const double error = look_for_knees(&problem, places, &starts[i], round_count, &rough);
         if (error < best)
             conclude(&problem, places, error, fit);
         best = fmin(best, error);

@@ -11,6 +11,8 @@
 #define DIFFERENT 0.03
 /* … and what they make of most points of a rise that they move. */
 #define MOVED 0.06
+/* … and of the two halves of a rise that do not meet. */
+#define APART 0.1
 /* Footprints beyond this are so many pages that luck evens out, or cost too much. */
 static const double largest[] = {[FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p24, [FM_THOROUGH] = 0x1p25};
 /* How long before a rise shows itself a larger number of placements may find its beginning. */
@@ -134,7 +136,7 @@ static bool go_on_with_rise(struct fm_lab *lab, double most, struct fm_error *er
     if (!fm_lab_place(lab, walk->points[first].bytes, err) || !fm_lab_go_on(lab, 0.6, err) ||
         !fm_walk_sample(lab, first, &look, &ns, err))
         return false;
-    if (!differ(ns, fm_walk_mean(&walk->points[first]), MOVED))
+    if (!differ(ns, fm_walk_mean(&walk->points[first]), APART))
         return true;
     for (size_t i = end; i-- > first;)
         beyond.index[beyond.count++] = i;
