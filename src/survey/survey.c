@@ -102,6 +102,15 @@ static bool is_wanted(const struct fm_survey_options *options, const struct fm_p
            (named && options->method == FM_METHOD_DEFAULT);
 }
 
+/* The probe that a published method is called by. */
+static const char *name_of(enum fm_method method)
+{
+    size_t i = PROBES - 1;
+    while (i > 0 && probes[i]->method != method)
+        i--;
+    return probes[i]->name;
+}
+
 /* Why a probe cannot run on the machine; NULL if it can. */
 static const char *obstacle(const struct fm_machine_info *machine, const struct fm_probe *probe)
 {
@@ -125,6 +134,10 @@ static bool choose(const struct fm_machine_info *machine, const struct fm_survey
     for (size_t i = 0; i < PROBES; i++) {
         const char *why = obstacle(machine, probes[i]);
         const bool named = options->only && list_has(options->only, probes[i]->name);
+        if (named && !chosen[i])
+            return fm_fail(err, FM_ERR_USAGE,
+                           "probe %s is none of that method: name %s, or leave out --method",
+                           probes[i]->name, name_of(options->method));
         if (named && chosen[i] && why)
             return fm_fail(err, FM_ERR_UNSUPPORTED, "probe %s: %s", probes[i]->name, why);
         if (chosen[i] && why && probes[i]->method != FM_METHOD_DEFAULT)

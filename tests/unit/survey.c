@@ -180,9 +180,16 @@ static void keeps_to_the_published_method(void **state)
     fm_result_free(&result);
     options.method = FM_METHOD_COOPER_SANDOVAL;
     options.only = "levels";
-    lab_survey(&machine, &options, &result);
-    assert_null(fm_result_find(&result, "l1d.line"));
+    struct fm_error err = {0};
+    struct fm_machine *simulated = fm_simulated_open(&machine, 1, &err);
+    assert_non_null(simulated);
+    fm_result_init(&result);
+    assert_false(fm_survey(simulated, NULL, &options, &result, &err));
+    assert_int_equal(err.code, FM_ERR_USAGE);
+    assert_non_null(strstr(err.text, "levels"));
+    assert_non_null(strstr(err.text, "cooper-sandoval"));
     fm_result_free(&result);
+    simulated->ops->close(simulated);
 }
 
 int main(void)
