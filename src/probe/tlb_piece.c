@@ -86,8 +86,10 @@ bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
     if (apart > 1 && !are_too_many(lab, tlbs, tlb, (size_t)seeming, apart, &some, err))
         return false;
     for (size_t n = MOST_NEIGHBOURS; n > 1 && some && *shared == 1; n /= 2) {
-        bool yes;
-        if (!are_too_many(lab, tlbs, tlb, (size_t)(2 * seeming / (double)n), n, &yes, err))
+        const size_t count = (size_t)(2 * seeming / (double)n);
+        bool yes = false;
+        /* Of so few any TLB holds all. */
+        if (count > 1 && !are_too_many(lab, tlbs, tlb, count, n, &yes, err))
             return false;
         *shared = yes ? n : 1;
     }
