@@ -269,9 +269,9 @@ struct start {
     unsigned turns;    /* of each round */
 };
 static const struct start starts[] = {{false, false, 1}, {true, false, 1}, {false, true, 2}};
-/* Those that are always tried; the rest only while the residuals are larger than errors are. */
-#define USUAL_STARTS 1
-#define LARGE        1.44
+/* The next one is tried only while the mean square of the residuals is larger than errors make it.
+ */
+#define LARGE 1.44
 /* Part of the rough residuals so far that another start must come down to. */
 #define PROMISING 0.9
 
@@ -322,9 +322,7 @@ static bool fit_in_rounds(const struct fm_knee_curve *curve, const struct fm_kne
         return false;
     const bool good = begin(&problem, curve, count);
     double best = INFINITY, rough = INFINITY;
-    for (size_t i = 0; i < start_count && good; i++) {
-        if (i >= USUAL_STARTS && best < LARGE)
-            break;
+    for (size_t i = 0; i < start_count && good && best >= LARGE; i++) {
         const double error = look_for_knees(&problem, places, &starts[i], round_count, &rough);
         if (error < best)
             conclude(&problem, places, error, fit);
