@@ -27,6 +27,10 @@ struct fm_known_tlb {
 
 /* More pages than any TLB holds. */
 #define FM_TLB_PAGES 8192
+/* The fewest that come in any order. */
+#define FM_TLB_FEWEST 2
+/* Times the pages that a level holds at which all miss, where sets fill unevenly. */
+#define FM_TLB_SOFT 2
 
 struct fm_tlbs {
     const char *name; /* "dtlb", or "itlb": the list is then one of code */
@@ -47,12 +51,21 @@ bool fm_survey_code_tlbs(struct fm_lab *lab, struct fm_error *err);
 /* Draws the curve and reads it into levels. */
 bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err);
 
+/* A level as its rise alone tells it. */
+struct fm_known_tlb fm_tlb_of_rise(const struct fm_tlb_step *step);
+
+/* Bytes that may be touched. */
+double fm_tlb_memory(const struct fm_lab *lab);
+
 /* Measures one level, those inside being known; takes it out if it turns out to be none. */
 bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,
                     struct fm_error *err);
 
 /* What misses of a first level add at the least, where a reference takes so long besides. */
 double fm_least_cost(const struct fm_lab *lab, double rest_ns);
+
+/* Whether a rise that the curve has shows again in the cost that was measured. */
+bool fm_rise_is_there(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index);
 
 /* Whether a rise of the cost is that of a TLB: it must be there when it is looked at again, and
    neither page tables nor caches must account for it. Its cost must have been measured. */

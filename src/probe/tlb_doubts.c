@@ -71,14 +71,20 @@ double fm_least_cost(const struct fm_lab *lab, double rest_ns)
     return fmax(CLEAR * rest_ns, A_CYCLE * lab->known.cycle_ns);
 }
 
-bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *yes,
-                 struct fm_error *err)
+bool fm_rise_is_there(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     const struct fm_known_tlb *tlb = &tlbs->known[index];
     const double least =
         index ? FM_TLB_LEAST_STEP * tlb[-1].step.cost : fm_least_cost(lab, tlb->rest_ns);
+    return tlb->step.cost > fmax(least, tlb->read_cost / 2);
+}
+
+bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *yes,
+                 struct fm_error *err)
+{
+    const struct fm_known_tlb *tlb = &tlbs->known[index];
     bool tables = false, caches = false;
-    *yes = tlb->step.cost > fmax(least, tlb->read_cost / 2);
+    *yes = fm_rise_is_there(lab, tlbs, index);
     if (!*yes)
         return true;
     /* Enough pages for the level inside to miss, and few enough for this one. */

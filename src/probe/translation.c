@@ -102,6 +102,16 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
     return true;
 }
 
+bool fm_time_pages(struct fm_lab *lab, struct fm_page_list *list, const struct fm_page_run *run,
+                   unsigned repeats, struct fm_translation *found, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = repeats, .references = 2 * run->count, .steps = 256};
+    fm_page_list_fill(list, run->count, run->stride);
+    for (size_t i = 0; i < list->count; i++)
+        list->numbers[i] += (uint32_t)run->first;
+    return fm_time_translation(lab, list, &care, found, err);
+}
+
 bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const struct fm_care *care,
                     struct fm_translation *found, struct fm_error *err)
 {

@@ -39,7 +39,16 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
                          const struct fm_care *care, struct fm_translation *found,
                          struct fm_error *err);
 
-/* The same on a fresh placement. */
+/* Pages of an arena some stride apart. */
+struct fm_page_run {
+    size_t first, count, stride;
+};
+
+/* The same of such pages; the list is filled with them. */
+bool fm_time_pages(struct fm_lab *lab, struct fm_page_list *list, const struct fm_page_run *run,
+                   unsigned repeats, struct fm_translation *found, struct fm_error *err);
+
+/* The same of a list as it stands, on a fresh placement. */
 bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const struct fm_care *care,
                     struct fm_translation *found, struct fm_error *err);
 

@@ -1,0 +1,288 @@
+/* The curve of what translation adds to a reference, by the number of pages, read into rises that
+ * may each be the edge of a TLB. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/median.h"
+#include "probe/tlb.h"
+
+/* Memory that is touched at the most, in each effort: huge pages are dear. */
+static const double most_memory[] = {
+    [FM_QUICK] = 0x1p28, [FM_NORMAL] = 0x1p29, [FM_THOROUGH] = 0x1p30};
+/* … and of pages other than the base page, which a second level would need thousands of, so many
+   are asked for unless there is time. */
+#define OTHER_PAGES 256
+#define MOST_POINTS 64
+/* Points to an octave. */
+#define DENSITY 4
+/* What a reading can be off by, as a part of all that a reference takes. */
+#define READING 0.01
+/* … and how many times that two sweeps may differ. */
+#define AGREE 2
+/* Rises that a curve may show before it is known which of them are levels. */
+#define MOST_RISES 12
+/* Readings of neighbours here and there, in so many times the pages, and what they may differ by as
+   a part of what they show, if luck has no part in it. */
+#define LUCK_READINGS 7
+#define LUCK_ROOM     4
+#define AGAIN         4
+#define LUCK          0.2
+/* … and the part of what the curve shows that they show at the least. */
+#define STAYS 0.6
+/* Part of the least that a level adds which is nothing. */
+#define NOTHING 0.5
+
+double fm_tlb_memory(const struct fm_lab *lab)
+{
+    return fmin(most_memory[lab->options->effort], (double)fm_lab_limit(lab));
+}
+
+/* Reads the curve once, on pages of its own. */
+static bool sweep(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
+                  struct fm_tlb_point points[MOST_POINTS], size_t *n, struct fm_error *err)
+{
+    double placed = 0;
+    *n = 0;
+    for (double pages = FM_TLB_FEWEST; pages <= most && *n < MOST_POINTS; ++*n) {
+        struct fm_translation found;
+        if (pages > placed) {
+            placed = fmin(most, 4 * pages);
+            if (!fm_place_pages(lab, &tlbs->list, (size_t)placed, err))
+                return false;
+        }
+        if (!fm_lab_go_on(lab, 0.3 * log(pages) / log(most), err) ||
+            !fm_time_pages(lab, &tlbs->list, &(struct fm_page_run){0, (size_t)pages, 1}, 2, &found,
+                           err))
+            return false;
+        points[*n] = (struct fm_tlb_point){floor(pages), found.cost_ns,
+                                           READING * (found.rest_ns + found.cost_ns)};
+        pages = fmax(floor(pages) + 1, pages * exp2(1.0 / DENSITY));
+    }
+    return true;
+}
+
+/* Whether two sweeps show the same. */
+static bool agree(const struct fm_tlb_point *one, const struct fm_tlb_point *other, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fabs(one[i].cost - other[i].cost) > AGREE * (one[i].error + other[i].error))
+            return false;
+    return true;
+}
+
+/* The event of a level; FM_EVENTS: it has none. Counters have counted base pages alone. */
+static unsigned event_of(const struct fm_tlbs *tlbs, size_t index)
+{
+    if (*tlbs->qualifier || tlbs->list.ripen > 0)
+        return FM_EVENTS;
+    if (tlbs->list.code)
+        return index == 0 ? FM_CODE_EVENT + 1 : FM_EVENTS;
+    return index < FM_TLB_LEVELS ? FM_CACHE_LEVELS + (unsigned)index : FM_EVENTS;
+}
+
+/* Whether the rises of a sweep are those that counters have shown, and no others. */
+static bool are_counted(const struct fm_lab *lab, const struct fm_tlbs *tlbs,
+                        const struct fm_tlb_point *points, size_t n)
+{
+    struct fm_tlb_point smooth[MOST_POINTS];
+    struct fm_tlb_step steps[MOST_RISES];
+    memcpy(smooth, points, n * sizeof *points);
+    if (!fm_smooth_tlb_points(smooth, n))
+        return false;
+    const size_t count = fm_read_tlb_steps(smooth, n, steps, MOST_RISES);
+    for (size_t i = 0; i < count; i++) {
+        const struct fm_counted *found = fm_lab_counted(lab, event_of(tlbs, i));
+        const double pages = found ? found->bytes / (double)tlbs->page : 0;
+        if (!found || !found->ways || pages < steps[i].held || pages > steps[i].missed)
+            return false;
+    }
+    return count > 0 && !fm_lab_counted(lab, event_of(tlbs, count));
+}
+
+/* What disturbs a machine may last for as long as many points take, and falsify them all. So the
+   whole is swept twice, unless counters have shown the same, and once more where the two do not
+   agree; of three the middle counts. A quick survey takes what comes. */
+static bool read_points(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
+                        struct fm_tlb_point points[MOST_POINTS], size_t *n, struct fm_error *err)
+{
+    struct fm_tlb_point again[2][MOST_POINTS];
+    if (!sweep(lab, tlbs, most, points, n, err))
+        return false;
+    if (lab->options->effort == FM_QUICK || are_counted(lab, tlbs, points, *n))
+        return true;
+    if (!sweep(lab, tlbs, most, again[0], n, err))
+        return false;
+    const bool two = agree(points, again[0], *n);
+    if (!two && !sweep(lab, tlbs, most, again[1], n, err))
+        return false;
+    for (size_t i = 0; i < *n; i++) {
+        double cost[3] = {points[i].cost, again[0][i].cost, two ? 0 : again[1][i].cost};
+        fm_sort(cost, two ? 2 : 3);
+        points[i].cost = two ? (cost[0] + cost[1]) / 2 : cost[1];
+        points[i].error = fmin(points[i].error, again[0][i].error);
+    }
+    return true;
+}
+
+/* What the cost between two rises is: a level's, the same for any neighbours; a matter of luck,
+   which turns with the first page, where a hashed index lets some sets be too full and others not;
+   or none at all, but an accident while the curve was read. */
+enum ledge { LEVEL, BY_LUCK, ACCIDENT };
+
+/* One place where the neighbours lie, and what they cost there. */
+struct place {
+    size_t first;
+    double cost;
+};
+
+static int cheaper_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Two places asked again, by turns: the cheapest and the dearest of some are so by chance too. */
+static bool ask_again(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t pages,
+                      const struct fm_tlb_step *step, struct place *low, struct place *high,
+                      struct fm_error *err)
+{
+    struct place *const both[] = {low, high};
+    low->cost = high->cost = -step->cost_before;
+    for (int i = 0; i < 2 * AGAIN; i++) {
+        struct fm_translation found;
+        if (!fm_time_pages(lab, &tlbs->list, &(struct fm_page_run){both[i % 2]->first, pages, 1}, 4,
+                           &found, err))
+            return false;
+        both[i % 2]->cost += found.cost_ns / AGAIN;
+    }
+    return true;
+}
+
+static bool judge_ledge(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                        enum ledge *ledge, struct fm_error *err)
+{
+    /* No more than need be: luck may have a part in what comes next. */
+    const size_t pages = (size_t)step->missed;
+    const size_t room = fm_lab_limit(lab) / tlbs->page;
+    const size_t arena = room < LUCK_ROOM * pages ? room : LUCK_ROOM * pages;
+    struct place places[LUCK_READINGS];
+    /* The least and the most may be accidents. */
+    struct place *low = &places[1], *high = &places[LUCK_READINGS - 2];
+    double whole = 0, least_told = 0;
+    bool stays = false;
+    if (!fm_place_pages(lab, &tlbs->list, arena, err))
+        return false;
+    for (int i = 0; i < LUCK_READINGS; i++) {
+        struct fm_translation found;
+        places[i].first = fm_lab_seed(lab) % (arena - pages + 1);
+        if (!fm_time_pages(lab, &tlbs->list, &(struct fm_page_run){places[i].first, pages, 1}, 2,
+                           &found, err))
+            return false;
+        places[i].cost = found.cost_ns - step->cost_before;
+        whole = found.cost_ns + found.rest_ns;
+        least_told = fm_least_cost(lab, found.rest_ns);
+    }
+    qsort(places, LUCK_READINGS, sizeof places[0], cheaper_first);
+    for (int look = 0; look < 2 && !stays; look++) {
+        if (look && !ask_again(lab, tlbs, pages, step, low, high, err))
+            return false;
+        const double least = fmin(low->cost, high->cost), most = fmax(low->cost, high->cost);
+        stays = least > STAYS * (step->cost - step->cost_before) &&
+                most - least < fmax(LUCK * most, AGREE * READING * whole);
+    }
+    *ledge = stays                                                ? LEVEL
+             : fmax(low->cost, high->cost) < NOTHING * least_told ? ACCIDENT
+                                                                  : BY_LUCK;
+    return true;
+}
+
+/* Rises as they are read, and as what they were before some were joined. */
+struct rises {
+    struct fm_tlb_step steps[MOST_RISES], alone[MOST_RISES], rest[MOST_RISES];
+    size_t count;
+};
+
+/* Makes one rise of two. */
+static void join(struct rises *rises, size_t i)
+{
+    struct fm_tlb_step *steps = rises->steps, next = steps[i + 1];
+    if (rises->alone[i].held > 0) {
+        rises->rest[i].missed = next.missed;
+        rises->rest[i].cost = next.cost;
+    } else {
+        rises->alone[i] = steps[i];
+        rises->rest[i] = next;
+    }
+    steps[i].missed = next.missed;
+    steps[i].cost = next.cost;
+    rises->count--;
+    memmove(&steps[i + 1], &steps[i + 2], (rises->count - i - 1) * sizeof *steps);
+}
+
+/* Takes out a rise that is none: the next one begins where that seemed to. */
+static void drop(struct rises *rises, size_t i)
+{
+    rises->steps[i + 1].cost_before = rises->steps[i].cost_before;
+    rises->alone[i] = rises->rest[i] = (struct fm_tlb_step){0};
+    rises->count--;
+    memmove(&rises->steps[i], &rises->steps[i + 1], (rises->count - i) * sizeof *rises->steps);
+}
+
+/* Takes out what only seems to be a level: its rise is the beginning of the next one, or none. */
+static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct rises *rises,
+                       struct fm_error *err)
+{
+    for (size_t i = 0; i + 1 < rises->count;) {
+        enum ledge ledge;
+        if (!judge_ledge(lab, tlbs, &rises->steps[i], &ledge, err))
+            return false;
+        if (ledge == LEVEL)
+            i++;
+        else if (ledge == BY_LUCK)
+            join(rises, i);
+        else
+            drop(rises, i);
+    }
+    return true;
+}
+
+struct fm_known_tlb fm_tlb_of_rise(const struct fm_tlb_step *step)
+{
+    return (struct fm_known_tlb){
+        .step = *step, .read_cost = step->cost, .soft = step->missed > FM_TLB_SOFT * step->held};
+}
+
+bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
+{
+    struct fm_tlb_point points[MOST_POINTS];
+    struct rises rises = {.count = 0};
+    const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
+    const double wanted = brief ? OTHER_PAGES : tlbs->most > 0 ? tlbs->most : FM_TLB_PAGES;
+    const double most = fmin(wanted, fm_tlb_memory(lab) / (double)tlbs->page);
+    size_t n;
+    if (!read_points(lab, tlbs, most, points, &n, err))
+        return false;
+    struct fm_curve *curve = fm_result_curve(lab->result, tlbs->curve);
+    if (!curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    curve->x = (struct fm_axis){"pages", ""};
+    curve->y = (struct fm_axis){"translation", "ns"};
+    for (size_t i = 0; i < n; i++)
+        fm_curve_add(curve, (struct fm_point){points[i].pages, points[i].cost,
+                                              points[i].cost - points[i].error,
+                                              points[i].cost + points[i].error});
+    tlbs->far = n ? points[n - 1].pages : 0;
+    if (!fm_smooth_tlb_points(points, n))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
+    rises.count = fm_read_tlb_steps(points, n, rises.steps, MOST_RISES);
+    if (!join_rises(lab, tlbs, &rises, err))
+        return false;
+    tlbs->count = rises.count < FM_TLB_LEVELS ? rises.count : FM_TLB_LEVELS;
+    for (size_t i = 0; i < tlbs->count; i++) {
+        tlbs->known[i] = fm_tlb_of_rise(&rises.steps[i]);
+        tlbs->known[i].alone = rises.alone[i];
+        tlbs->known[i].rest = rises.rest[i];
+    }
+    return true;
+}
