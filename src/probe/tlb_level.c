@@ -82,15 +82,18 @@ static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
 }
 
 /* What a reading at some pages shows beyond one at pages that fit. Some policies miss less often
-   one by one than in bursts while a TLB is but a little too small, and the difference of the two
-   says nothing but that they miss; where caches take the same before and after the rise, the whole
-   is the TLB's. */
+   one by one than in bursts while a TLB is but a little too small, or more, and the difference of
+   the two says nothing but that they miss; where caches take the same before and after the rise,
+   all that either takes more is the TLB's. */
 static double beyond(const struct fm_translation *found, const struct fm_translation *fits,
                      const struct fm_tlb_step *step, bool caches_rest)
 {
-    const double more = found->cost_ns - step->cost_before;
-    return caches_rest ? found->cost_ns + found->rest_ns - fits->cost_ns - fits->rest_ns
-                       : fabs(more);
+    const double cost = found->cost_ns - fits->cost_ns, rest = found->rest_ns - fits->rest_ns;
+    if (!caches_rest)
+        return fabs(found->cost_ns - step->cost_before);
+    /* In bursts of two every other reference asks the TLB. */
+    const double one_by_one = rest + cost, bursts = 2 * rest + cost;
+    return fmax(one_by_one, bursts);
 }
 
 /* The part of the step from hit to miss that so many pages show on a few placements, each of which

@@ -80,7 +80,10 @@ struct search {
 static bool is_missed(const struct fm_known_tlb *tlb, const struct fm_page_list *list,
                       double crowding)
 {
-    if (tlb->sets == 0 || tlb->hashed)
+    /* Of one whose entries are not known: as many as its rise takes to end. */
+    if (tlb->sets == 0)
+        return (double)list->count >= fmax(2 * tlb->entries, tlb->step.missed);
+    if (tlb->hashed)
         return list->count >= 2 * (tlb->spares ? SPARED : 1) * tlb->entries;
     if (tlb->spares)
         crowding *= SPARED;
@@ -284,6 +287,15 @@ static bool look_wider(struct fm_lab *lab, struct search *search, struct group *
     return true;
 }
 
+/* Whether ways and sets as they were found have a group conflict: at half the stride of the sets
+   twice the pages do. */
+static bool is_explained(struct search *search, const struct fm_known_tlb *tlb,
+                         const struct group *group)
+{
+    fill(search, group);
+    return is_missed(tlb, &search->list, 1);
+}
+
 /* The fewest pages that conflict, all of them; or, where no number does so, that conflict at all.
  */
 static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb *tlb, bool twos,
@@ -307,7 +319,7 @@ static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb 
             return false;
         if (twos && found == 0 && least > 0 && !look_wider(lab, search, &group, &least, err))
             return false;
-        if (found > 0 ? least > ALL : least > 0) {
+        if (found > 0 ? least > ALL && !is_explained(search, tlb, &group) : least > 0) {
             tlb->ways = group.count - 1;
             tlb->sets = (unsigned)group.stride;
             found = least;
