@@ -365,6 +365,32 @@ static void says_nothing_wrong_behind_lots(void **state)
     }
 }
 
+/* A plain level behind a hashed one that is left open, and of which no more is known than where its
+   misses end: pages that it holds in part would make a group behind it conflict late. Or a hashed
+   level whose first few pages collide as if they were a level of their own. */
+static void says_nothing_wrong_behind_a_hash(void **state)
+{
+    (void)state;
+    static const uint32_t tlbs[][4] = {{128, 4, 768, 12}, {32, 2, 256, 4}};
+    for (unsigned i = 0; i < 2 * SURVEYS; i++) {
+        const uint32_t *is = tlbs[i % 2];
+        struct fm_result result;
+        struct fm_description machine = tlb_lab();
+        add_tlb(&machine, is[0], is[1]);
+        add_tlb(&machine, is[2], is[3]);
+        machine.tlbs[0].index = FM_INDEX_HASHED;
+        disturb(&machine);
+        survey(&machine, MANY_PAGES, i, &result);
+        for (size_t level = 0; level < 2; level++) {
+            const struct fm_finding *entries = fm_result_find(&result, of(level, "entries"));
+            if (entries && entries->status == FM_MEASURED && entries->value.number != is[2 * level])
+                fail_msg("survey %u: %s is %g", i, entries->property, entries->value.number);
+        }
+        assert_null(fm_result_find(&result, "dtlb3.entries"));
+        fm_result_free(&result);
+    }
+}
+
 static void notices_pages_that_grow(void **state)
 {
     (void)state;
@@ -537,6 +563,7 @@ int main(void)
         cmocka_unit_test(says_nothing_wrong_of_other_policies),
         cmocka_unit_test(says_nothing_wrong_of_a_tree),
         cmocka_unit_test(says_nothing_wrong_behind_lots),
+        cmocka_unit_test(says_nothing_wrong_behind_a_hash),
         cmocka_unit_test(notices_pages_that_grow),
         cmocka_unit_test(finds_the_cost_of_a_cold_walk),
         cmocka_unit_test(asks_for_every_page_size),
