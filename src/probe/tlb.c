@@ -163,9 +163,10 @@ struct pages {
     size_t size;           /* counted in these */
     size_t mapped;         /* as they are asked for */
     const char *qualifier; /* marks one that is not the base page */
-    double ripen;          /* visits after which they have grown; 0: they do not */
-    size_t grown;          /* what is found that an entry maps of the grown ones; 0: not found */
     bool code;             /* jumps go there, not loads */
+    struct fm_ripening ripen;
+    size_t grown; /* what is found that an entry maps of the grown ones; 0: not found */
+    bool early;   /* found that they may have grown before they were first timed */
 };
 
 static const struct fm_finding *entries_of_data(const struct fm_lab *lab, size_t index)
@@ -236,7 +237,10 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
         return false;
     bool good = (!pages->code || find_shared(lab, &tlbs, shared, err)) &&
                 fm_read_tlb_curve(lab, &tlbs, err);
-    const bool rises = good && tlbs.count > 0;
+    const bool rises = good && tlbs.count > 0, ripe = pages->ripen.visits > 0;
+    pages->early = good && !ripe && (tlbs.vanishes || !rises);
+    if (pages->early && tlbs.vanishes)
+        tlbs.count = 0;
     for (size_t i = 0; i < tlbs.count && good;) {
         bool is_one;
         if (i > 0 && pages->code && (shared[i] || !is_alone(lab, &tlbs, i)))
@@ -255,17 +259,17 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     pages->grown = tlbs.count && tlbs.known[0].ways ? tlbs.known[0].piece : 0;
     if (!*qualifier && !pages->code)
         lab->known.tlb_hashed = tlbs.count && tlbs.known[0].hashed;
-    const bool grown = pages->ripen > 0 && pages->grown != pages->mapped;
+    const bool grown = ripe && pages->grown != pages->mapped;
     if (good && !*qualifier && !grown && !pages->code) {
         fm_compare_with_walk(lab, &tlbs);
         keep_walk(lab, &tlbs);
     }
     if (good && tlbs.count == 0) {
-        char reason[sizeof((struct fm_finding *)0)->note];
+        char reason[sizeof((struct fm_finding *)0)->note], size[FM_SIZE_TEXT];
         snprintf(reason, sizeof reason,
-                 rises ? "what rises up to %.0f pages may come of caches or of page tables"
-                       : "translation costs nothing up to %.0f pages",
-                 tlbs.far);
+                 rises ? "what rises up to %.0f pages of %s may come of caches or of page tables"
+                       : "translation costs nothing up to %.0f pages of %s",
+                 tlbs.far, fm_format_size(tlbs.page, size));
         report_open(lab, &tlbs, 0, "entries", "", reason);
     }
     mark_levels(lab, &tlbs);
@@ -295,7 +299,8 @@ static bool try_page_size(struct fm_lab *lab, size_t page, struct fm_error *err)
     if (fm_lab_limit(lab) / 2 < page)
         fm_fail(&refusal, FM_ERR_UNSUPPORTED, "two such pages are more memory than may be touched");
     else if (lab->machine->ops->place(lab->machine, 2 * page, page, &refusal))
-        return survey_page_size(lab, &(struct pages){page, page, qualifier, 0, 0, false}, err);
+        return survey_page_size(
+            lab, &(struct pages){.size = page, .mapped = page, .qualifier = qualifier}, err);
     if (refusal.code != FM_ERR_UNSUPPORTED && refusal.code != FM_ERR_NO_MEMORY) {
         *err = refusal;
         return false;
@@ -349,11 +354,11 @@ static bool count_grown(struct fm_lab *lab, const struct pages *pages, size_t *s
 
 /* Under pages that grow the TLBs are those of the pages that they become: each arena is used until
    that has happened. Entries that map no more than a base page show that they did not grow. */
-static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err)
+static bool survey_grown(struct fm_lab *lab, const struct fm_ripening *ripen, struct fm_error *err)
 {
     const size_t base = lab->machine->info.page_size;
     char from[FM_SIZE_TEXT], to[FM_SIZE_TEXT];
-    struct pages pages = {base, base, "", visits, 0, false};
+    struct pages pages = {.size = base, .mapped = base, .qualifier = "", .ripen = *ripen};
     size_t shared = 0;
     for (size_t units = 1; units <= MOST_UNITS && !shared; units *= UNIT_GROWTH) {
         pages.size = units * base;
@@ -363,15 +368,14 @@ static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err
     pages.size *= shared ? shared : 1;
     if (!survey_page_size(lab, &pages, err))
         return false;
-    report_pages(lab, pages.grown != base);
-    if (pages.grown == base)
-        return true;
-    fm_result_warn(lab->result, "page-resized", "have the system keep to pages of one size",
-                   "pages grew while they were used, from %s to %s: the same references took less "
-                   "time after many of them, on each arena anew; TLBs are told for the pages as "
-                   "they became, caches were measured on the pages as they were",
-                   fm_format_size(base, from),
-                   pages.grown ? fm_format_size(pages.grown, to) : "more than could be measured");
+    const bool grown = pages.grown && pages.grown != base;
+    report_pages(lab, grown);
+    if (grown)
+        fm_result_warn(lab->result, "page-resized", "have the system keep to pages of one size",
+                       "pages grew while they were used, from %s to %s: the same references took "
+                       "less time after some use, on each arena anew; TLBs are told for the pages "
+                       "as they became, caches were measured on the pages as they were",
+                       fm_format_size(base, from), fm_format_size(pages.grown, to));
     return true;
 }
 
@@ -379,13 +383,17 @@ static bool survey_grown(struct fm_lab *lab, double visits, struct fm_error *err
 static bool survey_base(struct fm_lab *lab, struct fm_error *err)
 {
     const size_t page = lab->machine->info.page_size;
-    double visits;
-    if (!fm_find_growth(lab, page, &visits, err))
+    struct pages pages = {.size = page, .mapped = page, .qualifier = ""};
+    struct fm_ripening ripen;
+    if (!fm_find_growth(lab, page, &ripen, err))
         return false;
-    if (visits > 0)
-        return survey_grown(lab, visits, err);
+    if (ripen.visits > 0)
+        return survey_grown(lab, &ripen, err);
     report_pages(lab, false);
-    return survey_page_size(lab, &(struct pages){page, page, "", 0, 0, false}, err);
+    if (!survey_page_size(lab, &pages, err))
+        return false;
+    ripen = fm_early_growth();
+    return !pages.early || survey_grown(lab, &ripen, err);
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
@@ -403,7 +411,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 bool fm_survey_code_tlbs(struct fm_lab *lab, struct fm_error *err)
 {
     const size_t page = lab->machine->info.page_size;
-    return survey_page_size(lab, &(struct pages){page, page, "", 0, 0, true}, err);
+    return survey_page_size(
+        lab, &(struct pages){.size = page, .mapped = page, .qualifier = "", .code = true}, err);
 }
 
 static const char *const properties[] = {

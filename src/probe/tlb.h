@@ -40,8 +40,9 @@ struct fm_tlbs {
     struct fm_page_list list; /* to fill and time */
     struct fm_known_tlb known[FM_TLB_LEVELS];
     size_t count;
-    double most; /* pages that are of interest; 0: as many as there may be */
-    double far;  /* pages at the end of the curve */
+    double most;   /* pages that are of interest; 0: as many as there may be */
+    double far;    /* pages at the end of the curve */
+    bool vanishes; /* the cost of translation, where pages are more */
 };
 
 /* Surveys the TLBs of code on the base page. A level behind the first that holds data as well is

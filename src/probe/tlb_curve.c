@@ -74,7 +74,7 @@ static bool agree(const struct fm_tlb_point *one, const struct fm_tlb_point *oth
 /* The event of a level; FM_EVENTS: it has none. Counters have counted base pages alone. */
 static unsigned event_of(const struct fm_tlbs *tlbs, size_t index)
 {
-    if (*tlbs->qualifier || tlbs->list.ripen > 0)
+    if (*tlbs->qualifier || tlbs->list.ripen.visits > 0)
         return FM_EVENTS;
     if (tlbs->list.code)
         return index == 0 ? FM_CODE_EVENT + 1 : FM_EVENTS;
@@ -100,6 +100,26 @@ static bool are_counted(const struct fm_lab *lab, const struct fm_tlbs *tlbs,
     return count > 0 && !fm_lab_counted(lab, event_of(tlbs, count));
 }
 
+/* Errors of a reading that are more than nothing, and the part of a cost that is nothing of it. */
+#define CLEARLY   10
+#define VANISHING 0.1
+
+/* Whether translation costs something, twice in a row, and nothing at more pages: these have grown.
+   Caches that begin to miss may hide some of it, but not all. */
+static bool vanishes(const struct fm_tlb_point *points, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const double here = fmin(points[i].cost, points[i + 1].cost);
+        const double there = fmax(points[i].cost, points[i + 1].cost);
+        if (most > 0 && there < VANISHING * most)
+            return true;
+        if (here > CLEARLY * points[i].error)
+            most = fmax(most, here);
+    }
+    return false;
+}
+
 /* What disturbs a machine may last for as long as many points take, and falsify them all. So the
    whole is swept twice, unless counters have shown the same, and once more where the two do not
    agree; of three the middle counts. A quick survey takes what comes. */
@@ -113,6 +133,7 @@ static bool read_points(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
         return true;
     if (!sweep(lab, tlbs, most, again[0], n, err))
         return false;
+    tlbs->vanishes = vanishes(points, *n) && vanishes(again[0], *n);
     const bool two = agree(points, again[0], *n);
     if (!two && !sweep(lab, tlbs, most, again[1], n, err))
         return false;

@@ -61,16 +61,15 @@ static bool time_visits(struct fm_lab *lab, const struct fm_page_list *list, uns
     return fm_lab_time(lab, &string, &how, ns, err);
 }
 
-/* Visits all pages of an arena, of the size they are mapped in, until they have grown. */
-static bool ripen(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
+/* Visits pages of an arena, of the size they are mapped in, until they have grown. */
+static bool ripen(struct fm_lab *lab, const struct fm_page_list *list, size_t count,
                   struct fm_error *err)
 {
     struct fm_page_list all;
-    const size_t count = pages * list->page / list->mapped;
-    if (!fm_page_list_open(&all, count ? count : 1, list->mapped, err))
+    if (!fm_page_list_open(&all, count, list->mapped, err))
         return false;
     fm_page_list_fill(&all, all.room, 1);
-    const double laps = list->ripen / ((double)all.count * all.lines);
+    const double laps = list->ripen.visits / ((double)all.count * all.lines);
     const struct fm_care care = {
         .repeats = 1, .laps = 1 + (unsigned)laps, .references = all.count * all.lines};
     double ns;
@@ -85,8 +84,15 @@ bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t 
     if (fm_lab_limit(lab) / list->page < pages)
         return fm_fail(err, FM_ERR_NO_MEMORY, "%zu pages are more memory than may be touched",
                        pages);
-    return fm_lab_place_on(lab, pages * list->page, list->mapped, err) &&
-           (list->ripen <= 0 || ripen(lab, list, pages, err));
+    if (list->ripen.visits <= 0)
+        return fm_lab_place_on(lab, pages * list->page, list->mapped, err);
+    /* Pages that a TLB holds do not miss, and do not grow: some more are there to be visited. */
+    const size_t wanted = (pages * list->page + list->mapped - 1) / list->mapped;
+    const size_t room = fm_lab_limit(lab) / list->mapped;
+    const size_t more = list->ripen.pages < room ? list->ripen.pages : room;
+    const size_t count = wanted < more ? more : wanted;
+    return fm_lab_place_on(lab, count * list->mapped, list->mapped, err) &&
+           ripen(lab, list, count, err);
 }
 
 bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
@@ -122,8 +128,10 @@ bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const s
            fm_time_translation(lab, list, care, found, err);
 }
 
-/* Readings of one arena, and how much faster the last must be than the first. */
+/* Readings of one arena, and visits, whichever is more; how much faster the last must be than the
+   first. */
 #define READINGS 48
+#define VISITS   250000
 #define FASTER   0.6
 #define FIRST    3
 /* … and stay so for so many readings: a single fast one is luck. */
@@ -138,26 +146,33 @@ bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const s
 /* Times the visits after which pages had grown that are sure to do it. */
 #define SURE 3
 
+/* Visits that a reading takes: a lap to get warm and one that is timed. */
+static double visits_each(size_t pages, unsigned lines)
+{
+    return 2.0 * (double)pages * lines;
+}
+
 /* After how many visits to the pages of a list they get faster on a fresh arena; 0: they do not. */
 static bool visits_until_faster(struct fm_lab *lab, const struct fm_page_list *list, double *visits,
                                 struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 1, .laps = 1, .references = list->count * list->lines};
+    const double each = visits_each(list->count, list->lines);
+    const int readings = (int)fmax(READINGS, VISITS / each);
     double first = INFINITY, ns;
     int fast = 0, i = 0;
     *visits = 0;
     if (!fm_place_pages(lab, list, list->count, err))
         return false;
-    for (; i < READINGS && fast < LASTING; i++) {
+    for (; i < readings && fast < LASTING; i++) {
         if (!time_visits(lab, list, 1, &care, &ns, err))
             return false;
         /* The first few, since a core may take its time to wake up. */
         first = i < FIRST ? fmin(first, ns) : first;
         fast = ns < FASTER * first ? fast + 1 : 0;
     }
-    /* A lap to get warm and one that is timed. */
     if (fast == LASTING)
-        *visits = 2.0 * i * (double)(list->count * list->lines);
+        *visits = i * each;
     return true;
 }
 
@@ -179,23 +194,30 @@ static bool visits_on_arenas(struct fm_lab *lab, const struct fm_page_list *list
     return true;
 }
 
-bool fm_find_growth(struct fm_lab *lab, size_t page, double *visits, struct fm_error *err)
+bool fm_find_growth(struct fm_lab *lab, size_t page, struct fm_ripening *found,
+                    struct fm_error *err)
 {
     struct fm_page_list list;
-    *visits = 0;
+    *found = (struct fm_ripening){0};
     if (!fm_page_list_open(&list, MOST_PAGES, page, err))
         return false;
     bool good = true;
     const size_t most =
         fm_lab_limit(lab) / page < MOST_PAGES ? fm_lab_limit(lab) / page : MOST_PAGES;
-    for (size_t pages = FEWEST_PAGES; pages <= most && good && *visits <= 0; pages *= 2) {
+    for (size_t pages = FEWEST_PAGES; pages <= most && good && found->visits <= 0; pages *= 2) {
         double once = 1;
         fm_page_list_fill(&list, pages, 1);
         for (int round = 0; round < ROUNDS && good && once > 0; round++) {
             good = visits_on_arenas(lab, &list, &once, err);
-            *visits = once > 0 ? fmax(*visits, once) : 0;
+            found->visits = once > 0 ? fmax(found->visits, once) : 0;
+            found->pages = pages;
         }
     }
     fm_page_list_close(&list);
     return good;
+}
+
+struct fm_ripening fm_early_growth(void)
+{
+    return (struct fm_ripening){SURE * FIRST * visits_each(MOST_PAGES, FEWEST_LINES), MOST_PAGES};
 }

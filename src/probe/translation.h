@@ -4,6 +4,13 @@
 
 #include "probe/lab.h"
 
+/* What it takes for pages to have grown: so many visits to an arena of so many pages, which are
+   more than TLBs hold. No visits: they do not grow. */
+struct fm_ripening {
+    double visits;
+    size_t pages;
+};
+
 /* Pages of an arena. */
 struct fm_page_list {
     uint32_t *numbers;
@@ -12,7 +19,7 @@ struct fm_page_list {
     size_t mapped;  /* bytes of what the arena is made of; pages may be pieces of that */
     unsigned lines; /* touched in each; the fewest there can be unless more are asked for */
     bool code;      /* jumps go there, not loads */
-    double ripen;   /* visits after which pages have grown, to be made on each fresh placement */
+    struct fm_ripening ripen; /* of each fresh placement */
 };
 
 bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err);
@@ -53,7 +60,11 @@ bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const s
                     struct fm_translation *found, struct fm_error *err);
 
 /* Finds whether pages grow while they are used, as AMP saw IRIX do: the same visits take less time
-   after many of them, on every arena. Visits to ripen an arena, 0: pages do not grow. */
-bool fm_find_growth(struct fm_lab *lab, size_t page, double *visits, struct fm_error *err);
+   after many of them, on every arena. */
+bool fm_find_growth(struct fm_lab *lab, size_t page, struct fm_ripening *found,
+                    struct fm_error *err);
+
+/* What surely ripens pages that grow sooner than that can see. */
+struct fm_ripening fm_early_growth(void);
 
 #endif

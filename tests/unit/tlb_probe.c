@@ -391,30 +391,59 @@ static void says_nothing_wrong_behind_a_hash(void **state)
     }
 }
 
-static void notices_pages_that_grow(void **state)
+/* What is told of pages that become larger, whether soon or late, whether a second level holds them
+   or not: TLBs of what they have become. */
+static void expect_growth(uint32_t second, uint64_t misses, uint64_t to)
 {
-    (void)state;
     struct fm_result result;
     struct fm_description machine = tlb_lab();
     add_tlb(&machine, 64, 4);
-    machine.growth = (struct fm_growth_description){.misses = 20000, .to = 65536};
-    survey(&machine, MANY_PAGES, 1, &result);
+    if (second)
+        add_tlb(&machine, second, 4);
+    for (size_t i = 0; i < machine.tlb_count; i++) {
+        machine.tlbs[i].page_sizes[1] = to;
+        machine.tlbs[i].page_size_count = 2;
+    }
+    machine.growth = (struct fm_growth_description){.misses = misses, .to = to};
+    survey(&machine, 0, 1, &result);
     const struct fm_finding *resized = lab_finding(&result, "page.resized");
     assert_true(resized->value.kind == FM_VALUE_BOOL && resized->value.truth);
-    /* … and finds the TLBs of what they have become. */
-    lab_expect(&result, "dtlb1.entries", 64, 0);
-    lab_expect(&result, "dtlb1.ways", 4, 0);
-    lab_expect(&result, "dtlb1.page_size", 65536, 0);
-    lab_expect(&result, "dtlb1.reach", 64 * 65536, 0);
+    for (size_t i = 0; i < machine.tlb_count && to < 1u << 20; i++) {
+        lab_expect(&result, of(i, "entries"), machine.tlbs[i].entries, 0);
+        lab_expect(&result, of(i, "ways"), 4, 0);
+        lab_expect(&result, of(i, "page_size"), (double)to, 0);
+        lab_expect(&result, of(i, "reach"), (double)(machine.tlbs[i].entries * to), 0);
+    }
     assert_true(lab_has_warning(&result, "page-resized"));
-    /* … and says that caches were measured on what they were. */
+    /* … and it says that caches were measured on what they were. */
     for (size_t i = 0; i < result.warning_count; i++)
         if (strcmp(result.warnings[i].id, "page-resized") == 0)
             assert_non_null(
                 strstr(result.warnings[i].text, "caches were measured on the pages as they were"));
     fm_result_free(&result);
+}
 
-    machine.growth.misses = 0;
+static void notices_pages_that_grow(void **state)
+{
+    (void)state;
+    expect_growth(0, 20000, 65536);
+    expect_growth(0, 100000, 16384);
+    expect_growth(512, 20000, 65536);
+}
+
+static void notices_pages_that_grow_at_once(void **state)
+{
+    (void)state;
+    expect_growth(512, 2000, 65536);
+    expect_growth(0, 500, 2u << 20);
+}
+
+static void notices_no_growth_where_there_is_none(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 64, 4);
     survey(&machine, MANY_PAGES, 1, &result);
     assert_false(lab_finding(&result, "page.resized")->value.truth);
     fm_result_free(&result);
@@ -565,6 +594,8 @@ int main(void)
         cmocka_unit_test(says_nothing_wrong_behind_lots),
         cmocka_unit_test(says_nothing_wrong_behind_a_hash),
         cmocka_unit_test(notices_pages_that_grow),
+        cmocka_unit_test(notices_pages_that_grow_at_once),
+        cmocka_unit_test(notices_no_growth_where_there_is_none),
         cmocka_unit_test(finds_the_cost_of_a_cold_walk),
         cmocka_unit_test(asks_for_every_page_size),
         cmocka_unit_test(a_refused_page_size_is_unsupported),
