@@ -24,21 +24,24 @@ bool fm_ask_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step
     const struct fm_tlb_step *rise = &icache->steps[step];
     const double code = sqrt(rise[-1].missed * rise->held);
     const double room = step + 1 < icache->count ? SHORT_OF * rise[1].held - code : INFINITY;
-    const double data = fmin(FLOODED * rise->held, room);
+    const double data = fmin(fmax(FLOODED * rise->held, rise->missed), room);
     const double miss = rise->cost - rise->cost_before;
     double more, sum = 0;
     *fate = FM_CODE_UNCLEAR;
-    /* What surely fills this level must not be too much for the next, a few misses of which cost as
-       much as many of this one. */
-    if (data < rise->missed || code + data > (double)fm_lab_limit(lab) / 2)
+    /* What fills this level must not be too much for the next, a few misses of which cost as much
+       as many of this one. */
+    if (code + data < rise->missed || code + data > (double)fm_lab_limit(lab) / 2)
         return true;
     for (int i = 0; i < PLACEMENTS; i++) {
         if (!fm_time_after_data(lab, (size_t)code, (size_t)data, &more, err))
             return false;
         sum += more / PLACEMENTS;
     }
-    if (sum > PUSHED_OUT * miss || sum < STAYED * miss)
-        *fate = sum < STAYED * miss ? FM_CODE_STAYS : FM_CODE_PUSHED_OUT;
+    if (sum > PUSHED_OUT * miss)
+        *fate = FM_CODE_PUSHED_OUT;
+    /* Less than fills the level may leave all code there. */
+    else if (sum < STAYED * miss && data >= rise->missed)
+        *fate = FM_CODE_STAYS;
     return true;
 }
 
