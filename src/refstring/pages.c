@@ -14,10 +14,9 @@ static size_t last_page(const struct fm_page_plan *plan)
     return last;
 }
 
-/* Units between the lines of a page that follow each other: near, so that a TLB that maps pages in
-   pieces has them in one; but not so near that a cache which fetches a neighbour along brings the
-   other. */
-#define APART 4
+/* The lines of a page that follow each other lie in neighbouring blocks of so many units: near, so
+   that a TLB that maps pages in pieces has them in one. */
+#define BLOCK 4
 
 /* The unit of a page that its visit number `visit` touches. Golden multiples spread neighbouring
    pages over all units, and so their lines over all sets of a cache. No two visits touch the same
@@ -26,8 +25,15 @@ static size_t unit_of(const struct fm_page_plan *plan, size_t page, size_t visit
 {
     const size_t units = plan->page / plan->unit;
     const size_t first = (size_t)(fm_golden(page ^ plan->seed) * (double)units);
-    const size_t step = visit * (units > APART ? APART : 1);
-    return first ^ step % units ^ step / units;
+    const size_t step = visit * (units > BLOCK ? BLOCK : 1);
+    const size_t unit = first ^ step % units ^ step / units;
+    if (visit % 2 == 0 || units <= BLOCK || plan->lines > units / BLOCK)
+        return unit;
+    /* Were it always as far to the other, a prefetcher that tries distances would bring it; were
+       they neighbours, one that fetches these along. */
+    const size_t mate = unit_of(plan, page, visit - 1);
+    const size_t other = unit ^ fm_mix64(plan->seed + fm_mix64(page) + visit) % BLOCK;
+    return other + 1 == mate || mate + 1 == other ? other ^ 2 : other;
 }
 
 bool fm_page_string(struct fm_string *string, const struct fm_page_plan *plan, struct fm_error *err)

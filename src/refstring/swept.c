@@ -43,7 +43,8 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
    half a lap later, the other. A prefetcher that brings a line's neighbour along fills the cache
    twice as fast as the walk asks; half a lap later the neighbour has left every cache that the walk
    does not fit. The two halves of the page, or of a piece of it, take turns, in bursts unit by
-   unit, otherwise by a quarter of the lap. */
+   unit, otherwise by a quarter of the lap. How far it is from the one to the other is never the
+   same twice in a row: a prefetcher that tries distances finds none that is of use. */
 static void order_neighbours(struct fm_rng *rng, size_t units, size_t piece, unsigned burst,
                              uint32_t *columns)
 {
@@ -53,10 +54,15 @@ static void order_neighbours(struct fm_rng *rng, size_t units, size_t piece, uns
     for (size_t i = 0; i < quarter; i++)
         first[i] = (uint32_t)(i / piece_quarter * piece + 2 * (i % piece_quarter));
     fm_rng_shuffle(rng, first, quarter);
+    /* Counted down in the other half from a place that is drawn for each page. */
+    const size_t turn = (size_t)fm_rng_below(rng, piece_quarter);
     for (size_t i = 0; i < quarter; i++) {
+        const size_t pair = first[i] % piece / 2, base = first[i] / piece * piece;
+        const size_t other =
+            base + 2 * (piece_quarter + (turn + piece_quarter - pair) % piece_quarter);
         /* Either may come first, so that any part of a lap loads all sets of a cache alike. */
         const uint32_t one = first[i] + (uint32_t)fm_rng_below(rng, 2);
-        const uint32_t two = one + (uint32_t)(2 * piece_quarter);
+        const uint32_t two = (uint32_t)(other + fm_rng_below(rng, 2));
         const size_t at = burst == 2 ? 2 * i : i, then = burst == 2 ? at + 1 : i + quarter;
         columns[at] = one;
         columns[then] = two;
