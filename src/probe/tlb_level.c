@@ -25,6 +25,9 @@
 #define SHARP 0.15
 /* … and that it shows where none is spared. */
 #define ALL 0.85
+/* Part of the pages that are some more, and times the misses that these must show. */
+#define FURTHER 0.08
+#define GROWS   2
 /* Part of the pages that is tried where those at which a rise seems to begin miss, and how often.
  */
 #define STEP_BACK  0.75
@@ -125,6 +128,39 @@ static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
     return true;
 }
 
+/* Misses of a lap that are none, and what the figure may be off by to be of use. */
+#define NO_MISS 0.5
+#define SURELY  0.2
+/* Part of some pages that surely fit where these nearly do. */
+#define SURELY_FIT 0.75
+/* The standard error of a median of readings, in deviations from it over the root of their number:
+   of normal errors half deviate by 0.6745 standard deviations at the most. */
+#define ERROR_OF_MEDIAN (1.2533 / 0.6745)
+
+/* How many of some pages miss in a lap, as against fewer that fit; NAN: noise leaves it open. Some
+   policies spare all but one, which a part of the step from hit to miss does not tell from none. */
+static bool misses_of_lap(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                          size_t pages, double *misses, struct fm_error *err)
+{
+    const struct fm_page_run all = {0, pages, 1}, fewer = {0, (size_t)(SURELY_FIT * pages), 1};
+    double more[ONSET_PLACEMENTS], off[ONSET_PLACEMENTS];
+    for (int i = 0; i < ONSET_PLACEMENTS; i++) {
+        struct fm_translation found, fits;
+        if (!fm_place_pages(lab, &tlbs->list, pages, err) ||
+            !fm_time_pages(lab, &tlbs->list, &all, 6, &found, err) ||
+            !fm_time_pages(lab, &tlbs->list, &fewer, 6, &fits, err))
+            return false;
+        more[i] = (found.cost_ns - fits.cost_ns) / (step->cost - step->cost_before);
+    }
+    const double middle = fm_median(more, ONSET_PLACEMENTS);
+    for (int i = 0; i < ONSET_PLACEMENTS; i++)
+        off[i] = fabs(more[i] - middle);
+    const double error =
+        ERROR_OF_MEDIAN * fm_median(off, ONSET_PLACEMENTS) / sqrt(ONSET_PLACEMENTS);
+    *misses = error * (double)pages < SURELY ? fabs(middle) * (double)pages : NAN;
+    return true;
+}
+
 /* Where misses set in. */
 struct onset {
     size_t held, missed;
@@ -144,6 +180,48 @@ static bool halve(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_
         else
             onset->held = middle;
     }
+    return true;
+}
+
+/* Goes back from pages of which but few miss to those of which none does, where that can be told:
+   then one page more is seen to miss. */
+static bool settle(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                   size_t *held, bool *sharp, struct fm_error *err)
+{
+    double misses = 0, beyond = INFINITY;
+    size_t pages = *held;
+    for (; pages > STEP_BACK * (double)*held; pages--) {
+        if (!misses_of_lap(lab, tlbs, step, pages, &misses, err))
+            return false;
+        if (isnan(misses))
+            return true;
+        if (misses < NO_MISS)
+            break;
+        beyond = misses;
+    }
+    if (misses >= NO_MISS)
+        return true;
+    if (pages == *held && !misses_of_lap(lab, tlbs, step, pages + 1, &beyond, err))
+        return false;
+    if (beyond > NO_MISS) {
+        *held = pages;
+        *sharp = true;
+    }
+    return true;
+}
+
+/* Where misses set in little by little they grow with the pages. If they stay few for some pages
+   more, others have some of the entries, now and then: then it is not these pages that end the
+   level. */
+static bool misses_grow(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                        size_t held, bool *yes, struct fm_error *err)
+{
+    const size_t further = held + 1 + (size_t)(FURTHER * (double)held);
+    double first, then;
+    if (!part_beyond(lab, tlbs, step, held + 1, &first, err) ||
+        !part_beyond(lab, tlbs, step, further, &then, err))
+        return false;
+    *yes = then > GROWS * first;
     return true;
 }
 
@@ -187,10 +265,13 @@ static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known
     /* … and so is what missed once, by noise. */
     if (onset.part > SHARP && !part_beyond(lab, tlbs, &step, onset.missed, &onset.part, err))
         return false;
+    *sharp = onset.part > SHARP;
+    if (!settle(lab, tlbs, &step, &onset.held, sharp, err) ||
+        (*sharp && onset.part < ALL && !misses_grow(lab, tlbs, &step, onset.held, sharp, err)))
+        return false;
     tlb->entries = (unsigned)onset.held;
     tlb->spares = onset.part < ALL;
     tlb->method = "pages";
-    *sharp = onset.part > SHARP;
     return true;
 }
 
@@ -332,15 +413,17 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
         tlb->step.cost_before = tlbs->known[index - 1].step.cost;
     if (!find_ways(lab, tlbs, index, err))
         return false;
-    double part = 0;
+    double part = 0, misses = 0;
     tlb->entries = tlb->ways * tlb->sets;
     tlb->method = "page-gap";
     /* In one set any pages are a group, and a policy that is lucky with some may let one more seem
        to be the first that misses. */
     if (tlb->sets == 1 && index == 0 &&
-        !part_beyond(lab, tlbs, &tlb->step, tlb->entries, &part, err))
+        (!part_beyond(lab, tlbs, &tlb->step, tlb->entries, &part, err) ||
+         !misses_of_lap(lab, tlbs, &tlb->step, tlb->entries, &misses, err)))
         return false;
-    if (tlb->ways && part <= SOME)
+    const bool open = isnan(misses) ? tlb->spares : misses > NO_MISS;
+    if (tlb->ways && part <= SOME && !open)
         return true;
     bool sharp;
     tlb->ways = tlb->sets = 0;

@@ -17,6 +17,8 @@
 #define CONFLICT 0.25
 /* … and that LRU shows; pages may meet by chance, but not all. */
 #define ALL 0.85
+/* … and more than which no TLB shows: jumps that a predictor takes for each other do. */
+#define TOO_MUCH 1.5
 /* Times that a stride must conflict more than a smaller one. */
 #define MORE 1.3
 /* How many more pages than conflict at all are tried for one where all do. */
@@ -212,7 +214,7 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
         if (!place(lab, search, err) || !time_group(lab, search, &one, 4, &more, err) ||
             (one.count > 2 && !time_group(lab, search, &fewer, 4, &less, err)))
             return false;
-        if (more > CONFLICT && LESS * less < more)
+        if (more > CONFLICT && more < TOO_MUCH && LESS * less < more)
             parts[shown++] = more;
         else
             failed++;
@@ -256,7 +258,7 @@ static bool best_stride(struct fm_lab *lab, struct search *search, unsigned coun
             return false;
         search->spent += REFERENCES_EACH * (double)search->list.count;
         /* Multiples of the sets conflict as well; the smallest is meant. */
-        if (part > *most * MORE) {
+        if (part > *most * MORE && part < TOO_MUCH) {
             *most = part;
             *best = group;
         }
