@@ -189,6 +189,16 @@ static void report_ways(struct fm_lab *lab, const struct fm_icache *icache)
         ways->value = ways->low = ways->high = fm_text("full");
 }
 
+static void report_line(struct fm_lab *lab, const struct fm_icache *icache, size_t brought)
+{
+    const bool alone = icache->line == brought;
+    report_number(lab, "line", "B", (double)icache->line, alone ? "lines" : "code-gap");
+    struct fm_finding *line = l1i_finding(lab, "line", "B");
+    if (line && !alone)
+        snprintf(line->note, sizeof line->note,
+                 "a miss brings %zu bytes along, in lines of their own", brought);
+}
+
 static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
 {
     const double limit = (double)fm_lab_limit(lab) / 4;
@@ -216,7 +226,9 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         return true;
     }
     const struct fm_tlb_step rise = icache->steps[step];
-    if (!fm_find_code_ways(lab, icache, &rise, err))
+    const size_t brought = icache->line;
+    if (!fm_find_code_ways(lab, icache, &rise, err) ||
+        (icache->ways && !fm_refine_code_line(lab, icache, fm_code_miss(icache, &rise), err)))
         return false;
     const double capacity = (double)icache->ways * (double)icache->way_bytes;
     struct miss miss;
@@ -226,7 +238,7 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         give_up(lab, "beyond what looks like its capacity, lines do not miss as they should");
         return true;
     }
-    report_number(lab, "line", "B", (double)icache->line, "lines");
+    report_line(lab, icache, brought);
     report_miss(lab, &miss);
     mark(lab, icache, step, capacity);
     if (!fm_report_code_levels(lab, icache, step, miss.ns, err))

@@ -7,6 +7,8 @@
 
 /* A first look, before the line is known, goes by this many bytes. */
 #define FM_FIRST_PITCH 64
+/* No line is shorter. */
+#define FM_SHORTEST_CODE_LINE 16
 /* Part of a cycle that the clock shows of one. */
 #define FM_A_CYCLE 0.9
 
@@ -65,6 +67,11 @@ bool fm_report_code_levels(struct fm_lab *lab, const struct fm_icache *icache, s
    not: what the counters say, by the clock. Needs the line. */
 bool fm_confirm_code_ways(struct fm_lab *lab, struct fm_icache *icache, unsigned ways,
                           size_t way_bytes, double miss_ns, bool *yes, struct fm_error *err);
+
+/* A core may fetch more than a line at a miss, which then seems to be one. Whether the halves of
+   what is taken for a line fall into two sets is asked of lines that conflict; needs the ways. */
+bool fm_refine_code_line(struct fm_lab *lab, struct fm_icache *icache, double miss_ns,
+                         struct fm_error *err);
 
 /* Ways and sets, by groups of lines that conflict in one set. Leaves ways 0 where none do. */
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,

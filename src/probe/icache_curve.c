@@ -17,7 +17,7 @@
 #define SHORT_OF 0.9
 /* The shortest and the longest line looked for; elements of the search stand twice as far apart as
    the longest is long. Shorter ones have no room for two slots. */
-#define SHORTEST_LINE 16
+#define SHORTEST_LINE FM_SHORTEST_CODE_LINE
 #define LONGEST_LINE  256
 /* From half the shortest line to the longest. */
 #define DISTANCES 6

@@ -16,12 +16,14 @@
 #define WIDER_HIGH 1.1
 /* Fresh placements on which a conflict must show. */
 #define CONFIRMATIONS  3
+#define MOST_LOOKS     6
 #define MOST_MULTIPLES 4
 
 struct group {
     unsigned count; /* n */
     size_t stride;  /* k */
     size_t on;      /* lines from the first row to the second; 0: the default */
+    size_t moved;   /* bytes that the last of each row stands further on */
 };
 
 /* Fills in the lines of a group. The second row is further on in the same page, by a quarter of a
@@ -35,7 +37,8 @@ static void fill(struct fm_icache *icache, const struct group *group, size_t pag
     const size_t on = (group->on ? group->on : least / line / 4) * line;
     fm_code_lines_clear(&icache->lines);
     for (unsigned i = 0; i < group->count; i++) {
-        const size_t at = i * group->stride, within = at % page;
+        const size_t moved = i + 1 == group->count ? group->moved : 0;
+        const size_t at = i * group->stride + moved, within = at % page;
         if (on > 0) {
             fm_code_lines_add(&icache->lines, at, within + on < page ? at + on : at - on);
             continue;
@@ -95,7 +98,8 @@ static bool look_again(struct fm_lab *lab, struct fm_icache *icache, double miss
                        struct fm_error *err)
 {
     for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
-        const struct group group = {icache->ways / times + 1, icache->way_bytes * times, 0};
+        const struct group group = {.count = icache->ways / times + 1,
+                                    .stride = icache->way_bytes * times};
         bool yes;
         if (icache->ways % times)
             continue;
@@ -118,7 +122,7 @@ static bool try_count(struct fm_lab *lab, struct fm_icache *icache, unsigned cou
     const size_t from = (size_t)ceil(low / (count - 1) / line);
     const size_t to = (size_t)floor(high / (count - 1) / line);
     for (size_t lines = from ? from : 1; lines <= to && !icache->ways; lines++) {
-        const struct group group = {count, lines * icache->line, 0};
+        const struct group group = {.count = count, .stride = lines * icache->line};
         bool yes;
         if (!conflicts(lab, icache, &group, miss_ns, 2, &yes, err))
             return false;
@@ -139,11 +143,49 @@ static bool try_count(struct fm_lab *lab, struct fm_icache *icache, unsigned cou
 bool fm_confirm_code_ways(struct fm_lab *lab, struct fm_icache *icache, unsigned ways,
                           size_t way_bytes, double miss_ns, bool *yes, struct fm_error *err)
 {
-    const struct group group = {ways + 1, way_bytes, 0};
+    const struct group group = {.count = ways + 1, .stride = way_bytes};
     icache->lines.apart = icache->line / 2;
     const bool good = confirm(lab, icache, &group, miss_ns, yes, err);
     icache->lines.apart = FM_WORD;
     return good;
+}
+
+/* Whether a group that conflicts no longer does so when one line of it is moved on by some bytes:
+   it is then another line. */
+static bool is_another(struct fm_lab *lab, struct fm_icache *icache, size_t moved, double miss_ns,
+                       bool *yes, struct fm_error *err)
+{
+    const struct group here = {.count = icache->ways + 1, .stride = icache->way_bytes};
+    struct group there = here;
+    unsigned seen = 0, apart = 0;
+    there.moved = moved;
+    for (int i = 0; i < MOST_LOOKS && seen < CONFIRMATIONS; i++) {
+        bool before, after;
+        if (!fm_lab_place(lab, arena_of(lab, &here), err) ||
+            !conflicts(lab, icache, &here, miss_ns, 6, &before, err) ||
+            !conflicts(lab, icache, &there, miss_ns, 6, &after, err))
+            return false;
+        seen += before;
+        apart += before && !after;
+    }
+    *yes = seen == CONFIRMATIONS && apart == seen;
+    return true;
+}
+
+bool fm_refine_code_line(struct fm_lab *lab, struct fm_icache *icache, double miss_ns,
+                         struct fm_error *err)
+{
+    bool yes = icache->way_bytes > icache->line;
+    while (yes && icache->line > FM_SHORTEST_CODE_LINE) {
+        /* Both slots of a line lie in its first half, which may be all of it. */
+        icache->lines.apart = icache->line / 4;
+        const bool good = is_another(lab, icache, icache->line / 2, miss_ns, &yes, err);
+        icache->lines.apart = FM_WORD;
+        if (!good)
+            return false;
+        icache->line /= yes ? 2 : 1;
+    }
+    return true;
 }
 
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
