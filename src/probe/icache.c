@@ -238,7 +238,8 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         give_up(lab, "beyond what looks like its capacity, lines do not miss as they should");
         return true;
     }
-    report_line(lab, icache, brought);
+    if (icache->ways)
+        report_line(lab, icache, brought);
     report_miss(lab, &miss);
     mark(lab, icache, step, capacity);
     if (!fm_report_code_levels(lab, icache, step, miss.ns, err))
@@ -251,6 +252,11 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
                  rise.held, rise.missed);
         report_open(lab, "capacity", "B", reason);
         report_open(lab, "ways", "", reason);
+        snprintf(
+            reason, sizeof reason,
+            "a miss brings %zu bytes, which may be several lines: none conflict that would tell",
+            brought);
+        report_open(lab, "line", "B", reason);
         return true;
     }
     report_ways(lab, icache);

@@ -119,6 +119,29 @@ static bool is_told(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t
     return fm_result_find(lab->result, property);
 }
 
+/* Nothing is to be passed over in silence: that there is no level, or that one was seen once. */
+static void report_none(struct fm_lab *lab, const struct fm_tlbs *tlbs, bool rises)
+{
+    char reason[sizeof((struct fm_finding *)0)->note], size[FM_SIZE_TEXT];
+    const double far = tlbs->far;
+    fm_format_size(tlbs->page, size);
+    if (tlbs->lost.held > 0)
+        snprintf(reason, sizeof reason,
+                 "what rises after %.0f pages of %s was not there when it was looked at again",
+                 tlbs->lost.held, size);
+    else if (tlbs->count)
+        return;
+    else if (far < FM_TLB_FEWEST)
+        snprintf(reason, sizeof reason,
+                 "so few pages of %s fit the memory that is used that no TLB misses", size);
+    else
+        snprintf(reason, sizeof reason,
+                 rises ? "what rises up to %.0f pages of %s may come of caches or of page tables"
+                       : "translation costs nothing up to %.0f pages of %s",
+                 far, size);
+    report_open(lab, tlbs, tlbs->count, "entries", "", reason);
+}
+
 /* Marks the levels on the curve, each where its pages end, and what comes after them: the walk, or
    for code that was followed no further the level it shares with data. */
 static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
@@ -227,12 +250,47 @@ static bool open_tlbs(struct fm_tlbs *tlbs, const struct pages *pages, struct fm
     return true;
 }
 
+static void report_all(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)
+{
+    report_level(lab, tlbs, index);
+    report_cost(lab, tlbs, index);
+    warn_of_pieces(lab, tlbs, index);
+}
+
+/* The first level where its entries map no more than a piece of a page: its ways and sets are those
+   of pieces. To the levels behind it no more is known of it than where pages miss it. */
+static bool survey_pieces(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct pages *pages,
+                          size_t piece, bool *is_one, struct fm_error *err)
+{
+    struct fm_tlbs pieces;
+    struct pages small = *pages;
+    small.size = piece;
+    *is_one = false;
+    if (!open_tlbs(&pieces, &small, err))
+        return false;
+    snprintf(pieces.curve, sizeof pieces.curve, "%s-pieces", tlbs->curve);
+    snprintf(pieces.evidence, sizeof pieces.evidence, "curve:%s", pieces.curve);
+    bool good = fm_read_tlb_curve(lab, &pieces, err) &&
+                (!pieces.count || fm_measure_tlb(lab, &pieces, 0, is_one, err));
+    *is_one = good && *is_one && pieces.known[0].piece < tlbs->page;
+    if (*is_one) {
+        struct fm_known_tlb *first = &tlbs->known[0];
+        report_all(lab, &pieces, 0);
+        first->entries = (unsigned)first->step.missed;
+        first->piece = tlbs->page;
+        first->cost_open = true;
+    }
+    fm_page_list_close(&pieces.list);
+    return good;
+}
+
 /* The TLBs that hold pages of one size. */
 static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_error *err)
 {
     const char *qualifier = pages->qualifier;
     struct fm_tlbs tlbs;
-    bool shared[FM_TLB_LEVELS] = {false};
+    bool shared[FM_TLB_LEVELS] = {false}, in_pieces = false;
+    size_t piece = pages->size;
     if (!open_tlbs(&tlbs, pages, err))
         return false;
     bool good = (!pages->code || find_shared(lab, &tlbs, shared, err)) &&
@@ -241,7 +299,10 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     pages->early = good && !ripe && (tlbs.vanishes || !rises);
     if (pages->early && tlbs.vanishes)
         tlbs.count = 0;
-    for (size_t i = 0; i < tlbs.count && good;) {
+    if (good && tlbs.count && !pages->code)
+        good = fm_find_smallest_piece(lab, &tlbs, &piece, err) &&
+               (piece == pages->size || survey_pieces(lab, &tlbs, pages, piece, &in_pieces, err));
+    for (size_t i = in_pieces; i < tlbs.count && good;) {
         bool is_one;
         if (i > 0 && pages->code && (shared[i] || !is_alone(lab, &tlbs, i)))
             break;
@@ -251,9 +312,7 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
             lab->known.tlb_doubted = true;
         if (!good || !is_one)
             continue;
-        report_level(lab, &tlbs, i);
-        report_cost(lab, &tlbs, i);
-        warn_of_pieces(lab, &tlbs, i);
+        report_all(lab, &tlbs, i);
         i++;
     }
     pages->grown = tlbs.count && tlbs.known[0].ways ? tlbs.known[0].piece : 0;
@@ -264,14 +323,8 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
         fm_compare_with_walk(lab, &tlbs);
         keep_walk(lab, &tlbs);
     }
-    if (good && tlbs.count == 0) {
-        char reason[sizeof((struct fm_finding *)0)->note], size[FM_SIZE_TEXT];
-        snprintf(reason, sizeof reason,
-                 rises ? "what rises up to %.0f pages of %s may come of caches or of page tables"
-                       : "translation costs nothing up to %.0f pages of %s",
-                 tlbs.far, fm_format_size(tlbs.page, size));
-        report_open(lab, &tlbs, 0, "entries", "", reason);
-    }
+    if (good)
+        report_none(lab, &tlbs, rises);
     mark_levels(lab, &tlbs);
     /* What was measured stays; less memory is no failure. */
     if (!good && err->code == FM_ERR_NO_MEMORY) {

@@ -36,13 +36,14 @@ struct fm_tlbs {
     const char *name; /* "dtlb", or "itlb": the list is then one of code */
     size_t page;
     char qualifier[FM_SIZE_TEXT + 1]; /* "", or "@2MiB" */
-    char curve[FM_SIZE_TEXT + 8], evidence[FM_SIZE_TEXT + 16];
+    char curve[FM_SIZE_TEXT + 16], evidence[FM_SIZE_TEXT + 24];
     struct fm_page_list list; /* to fill and time */
     struct fm_known_tlb known[FM_TLB_LEVELS];
     size_t count;
-    double most;   /* pages that are of interest; 0: as many as there may be */
-    double far;    /* pages at the end of the curve */
-    bool vanishes; /* the cost of translation, where pages are more */
+    double most;             /* pages that are of interest; 0: as many as there may be */
+    double far;              /* pages at the end of the curve */
+    bool vanishes;           /* the cost of translation, where pages are more */
+    struct fm_tlb_step lost; /* the last rise that was not there any more; held 0: none */
 };
 
 /* Surveys the TLBs of code on the base page. A level behind the first that holds data as well is
@@ -81,6 +82,11 @@ void fm_compare_with_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs);
    sets, which were counted in pages. */
 bool fm_find_tlb_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
                        struct fm_error *err);
+
+/* Finds whether entries of the first level map less than a page, and how much. No more of it need
+   be known than the curve shows. */
+bool fm_find_smallest_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t *piece,
+                            struct fm_error *err);
 
 /* Finds how many neighbouring pages share an entry of a level, of which no more need be known than
    how many pages it holds and what a miss costs. */

@@ -85,8 +85,10 @@ bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *y
     const struct fm_known_tlb *tlb = &tlbs->known[index];
     bool tables = false, caches = false;
     *yes = fm_rise_is_there(lab, tlbs, index);
-    if (!*yes)
+    if (!*yes) {
+        tlbs->lost = tlb->step;
         return true;
+    }
     /* Enough pages for the level inside to miss, and few enough for this one. */
     const double too_many = index ? TOO_MANY * tlb[-1].entries : 0;
     const double sparse = fmax(too_many, tlb->step.held / SPARSE);

@@ -1,5 +1,7 @@
 /* How much memory one entry of a TLB maps. Most map a page. Some map a pair of neighbours, and some
  * but a piece of a page that is larger than what they can hold. */
+#include <math.h>
+
 #include "analysis/median.h"
 #include "core/rng.h"
 #include "probe/tlb.h"
@@ -16,6 +18,12 @@
 /* Part of the step from hit to miss that says that most miss, on the mean of some placements. */
 #define MOST       0.6
 #define PLACEMENTS 5
+/* … and that halves miss more than pages do: if it is noise, what is then found of halves says so,
+   since two of them share an entry. */
+#define SOME 0.12
+/* Numbers of halves tried, up to so many times the pages. */
+#define SIZES   7
+#define LARGEST 3.0
 
 /* Which part of the step from hit to miss a list of pages shows. */
 static bool part_missed(struct fm_lab *lab, const struct fm_page_list *list,
@@ -92,6 +100,59 @@ bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
         if (count > 1 && !are_too_many(lab, tlbs, tlb, count, n, &yes, err))
             return false;
         *shared = yes ? n : 1;
+    }
+    return true;
+}
+
+/* What neighbouring halves of pages cost more than pages that are the same memory, on the placement
+   that is there. */
+static bool cost_of_halving(struct fm_lab *lab, struct fm_page_list *list, size_t halves,
+                            double *more_ns, struct fm_error *err)
+{
+    const struct fm_page_run whole = {0, halves / 2, 1}, half = {0, halves, 1};
+    const size_t page = list->page;
+    struct fm_translation one, other;
+    list->page = page / 2;
+    bool good = fm_time_pages(lab, list, &half, 4, &one, err);
+    list->page = page;
+    good = good && fm_time_pages(lab, list, &whole, 4, &other, err);
+    *more_ns = good ? one.cost_ns - other.cost_ns : 0;
+    return good;
+}
+
+/* As many halves as there are pages where most miss, and some more: an entry that maps a page has
+   the same to do for them as for half as many pages. Neither ways nor entries need be known. */
+static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, bool *yes,
+                        struct fm_error *err)
+{
+    const struct fm_tlb_step *step = &tlbs->known[0].step;
+    struct fm_page_list *list = &tlbs->list;
+    double more[SIZES][PLACEMENTS], most = 0;
+    bool good = true;
+    list->page = page;
+    for (int i = 0; i < PLACEMENTS && good; i++) {
+        good = fm_place_pages(lab, list, (size_t)(LARGEST * step->missed), err);
+        for (size_t size = 0; size < SIZES && good; size++) {
+            const double times = 1 + (LARGEST - 1) * (double)size / (SIZES - 1);
+            good = cost_of_halving(lab, list, (size_t)(times * step->missed), &more[size][i], err);
+        }
+    }
+    list->page = tlbs->page;
+    for (size_t size = 0; size < SIZES && good; size++)
+        most = fmax(most, fm_median(more[size], PLACEMENTS));
+    *yes = most > SOME * (step->cost - step->cost_before);
+    return good;
+}
+
+bool fm_find_smallest_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t *piece,
+                            struct fm_error *err)
+{
+    bool yes = true;
+    *piece = tlbs->page;
+    while (yes && *piece / 2 >= SMALLEST) {
+        if (!maps_halves(lab, tlbs, *piece, &yes, err))
+            return false;
+        *piece /= yes ? 2 : 1;
     }
     return true;
 }

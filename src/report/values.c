@@ -18,8 +18,10 @@ char *fm_cell_size(double bytes, char cell[FM_CELL])
         *gap = '\0';
     const char *unit = gap && gap[1] != 'B' ? gap + 1 : "";
     /* "703.125K" is exact, but wider than a column and finer than it is known. */
-    if (strlen(text) > 5)
-        snprintf(text, sizeof text, "%.3g", strtod(text, NULL));
+    if (strlen(text) > 5) {
+        const double number = strtod(text, NULL);
+        snprintf(text, sizeof text, "%.*f", number < 9.995 ? 2 : number < 99.95 ? 1 : 0, number);
+    }
     snprintf(cell, FM_CELL, "%s%.1s", text, unit);
     return cell;
 }

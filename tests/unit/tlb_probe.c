@@ -227,6 +227,24 @@ static void finds_pieces_of_pages(void **state)
     fm_result_free(&result);
 }
 
+/* With few ways the sets of pieces matter: counted in pages they would look like others. */
+static void finds_pieces_of_pages_in_few_ways(void **state)
+{
+    (void)state;
+    static const uint32_t tlbs[][3] = {{64, 4, 1024}, {48, 6, 2048}, {16, 1, 1024}, {64, 4, 4096}};
+    for (size_t i = 0; i < sizeof tlbs / sizeof tlbs[0]; i++) {
+        struct fm_result result;
+        struct fm_description machine = tlb_lab();
+        add_tlb(&machine, tlbs[i][0], tlbs[i][1]);
+        machine.tlbs[0].page_sizes[0] = tlbs[i][2];
+        survey(&machine, SOME_PAGES, 1, &result);
+        lab_expect(&result, "dtlb1.entries", tlbs[i][0], 0);
+        lab_expect(&result, "dtlb1.ways", tlbs[i][1], 0);
+        lab_expect(&result, "dtlb1.page_size", tlbs[i][2], 0);
+        fm_result_free(&result);
+    }
+}
+
 static void leaves_out_entries_that_others_pinned(void **state)
 {
     (void)state;
@@ -585,6 +603,7 @@ int main(void)
         cmocka_unit_test(finds_them_behind_noise_and_scattered_pages),
         cmocka_unit_test(finds_pairs_of_pages),
         cmocka_unit_test(finds_pieces_of_pages),
+        cmocka_unit_test(finds_pieces_of_pages_in_few_ways),
         cmocka_unit_test(leaves_out_entries_that_others_pinned),
         cmocka_unit_test(finds_hashed_tlbs),
         cmocka_unit_test(finds_most_hashed_tlbs_in_noise),
