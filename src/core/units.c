@@ -155,3 +155,22 @@ char *fm_format_size(uint64_t bytes, char buffer[FM_SIZE_TEXT])
     snprintf(buffer, FM_SIZE_TEXT, "%.*f %s", decimals, value, units[unit]);
     return buffer;
 }
+
+const char *fm_unit_of(const char *property)
+{
+    static const struct {
+        const char *ending, *unit;
+    } units[] = {
+        {"capacity", "B"},   {"line", "B"},        {"sector", "B"},       {"reach", "B"},
+        {"page_size", "B"},  {"page.size", "B"},   {"_cycles", "cycles"}, {"latency", "ns"},
+        {"miss_cost", "ns"}, {"cycle_time", "ns"}, {"cost_cold", "ns"},
+    };
+    const size_t length = strlen(property);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        const size_t end = strlen(units[i].ending);
+        if (length >= end && strcmp(property + length - end, units[i].ending) == 0 &&
+            strcmp(property, "cpu.add_latency") != 0)
+            return units[i].unit;
+    }
+    return strcmp(property, "cpu.add_latency") == 0 ? "cycles" : "";
+}

@@ -21,4 +21,7 @@ bool fm_parse_number(const char *text, double *number);
 #define FM_SIZE_TEXT 24
 char *fm_format_size(uint64_t bytes, char buffer[FM_SIZE_TEXT]);
 
+/* The unit of a property by its name ("B" of "l1d.capacity"); "" where it has none. */
+const char *fm_unit_of(const char *property);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "core/units.h"
 #include "refstring/refstring.h"
 
 bool fm_code_lines_open(struct fm_code_lines *lines, size_t room, struct fm_error *err)
@@ -93,7 +94,8 @@ bool fm_time_fetch(struct fm_lab *lab, const struct fm_code_lines *lines,
 static void refuse(struct fm_lab *lab, const char *const *properties, const char *reason)
 {
     for (; *properties; properties++) {
-        struct fm_finding *finding = fm_result_finding(lab->result, *properties, "");
+        struct fm_finding *finding =
+            fm_result_finding(lab->result, *properties, fm_unit_of(*properties));
         if (!finding)
             return;
         fm_undetermined(finding, reason);

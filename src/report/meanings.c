@@ -75,7 +75,7 @@ static const char *clause_of(const char *property, const char *value)
 static bool stands_alone(const char *clause, const char *at)
 {
     const bool before = at == clause || at[-1] == ' ';
-    return before && (!at[1] || at[1] == ' ');
+    return before && (!at[1] || at[1] == ' ' || at[1] == ':');
 }
 
 char *fm_meaning(const char *property, const char *value, char *text, size_t space)

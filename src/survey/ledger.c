@@ -21,7 +21,9 @@ static bool structure_is_known(const struct fm_result *result, const char *prope
 
 void fm_ledger_claims(struct fm_result *result, const struct fm_claims *claims)
 {
-    const bool levels_read = fm_result_find(result, "l1d.line") != NULL;
+    const struct fm_finding *first = fm_result_find(result, "l1d.line");
+    /* A survey that was cut short may not have come to them. */
+    const bool levels_read = first && (result->complete || first->status == FM_MEASURED);
     for (size_t i = 0; i < claims->count; i++) {
         const struct fm_claim *claim = &claims->items[i];
         const struct fm_finding *known = fm_result_find(result, claim->property);

@@ -153,10 +153,19 @@ static void mark_unreached(struct fm_result *result, const struct fm_probe *prob
 {
     for (const char *const *property = probe->properties; *property; property++)
         if (!fm_result_find(result, *property)) {
-            struct fm_finding *finding = fm_result_finding(result, *property, "");
+            struct fm_finding *finding =
+                fm_result_finding(result, *property, fm_unit_of(*property));
             if (finding)
                 fm_undetermined(finding, reason);
         }
+}
+
+static bool anything_is_measured(const struct fm_result *result)
+{
+    for (size_t i = 0; i < result->finding_count; i++)
+        if (result->findings[i].status == FM_MEASURED)
+            return true;
+    return false;
 }
 
 /* What one probe may take where nothing is as it should be, in each effort: a survey ends in time
@@ -169,8 +178,8 @@ static bool has_limit(const struct fm_probe *probe)
     return !probe->vital && probe->method == FM_METHOD_DEFAULT && probe->reads == FM_READS_CLOCK;
 }
 
-/* Runs one probe within the survey's time and its own. What its own time did not suffice for is
-   marked; `stop` is set only where the survey itself is over. */
+/* Runs one probe within the survey's time and its own. What its own time or the memory did not
+   suffice for is marked; `stop` is set only where the survey itself is over. */
 static void run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct fm_error *stop)
 {
     const double survey_s = lab->options->budget_s, limit_s = longest_s[lab->options->effort];
@@ -179,7 +188,13 @@ static void run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct f
     lab->deadline_s = own ? own_s : survey_s;
     const bool good = fm_lab_go_on(lab, 0, stop) && probe->run(lab, stop);
     lab->deadline_s = survey_s;
-    if (good || !own || stop->code != FM_ERR_OUT_OF_TIME)
+    const bool small = stop->code == FM_ERR_NO_MEMORY && anything_is_measured(lab->result);
+    if (!good && small)
+        mark_unreached(lab->result, probe, stop->text);
+    /* What failed once may have been done otherwise. */
+    if (good || small)
+        *stop = (struct fm_error){.code = FM_ERR_OK};
+    if (!own || stop->code != FM_ERR_OUT_OF_TIME)
         return;
     char reason[sizeof((struct fm_finding *)0)->note];
     static const char *const advice[] = {
@@ -218,9 +233,11 @@ static bool run_probes(struct fm_lab *lab, const bool chosen[PROBES], struct fm_
         return true;
     /* The end is shown too; to stop there is to stop nothing. */
     fm_lab_go_on(lab, 1, &stop);
-    double drift;
-    if (!fm_cycle_drift(lab, &drift, err))
+    double drift = 0;
+    if (!fm_cycle_drift(lab, &drift, &stop) && stop.code != FM_ERR_NO_MEMORY) {
+        *err = stop;
         return false;
+    }
     if (fabs(drift) > DRIFT)
         fm_result_warn(
             lab->result, "frequency",

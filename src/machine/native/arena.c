@@ -30,7 +30,8 @@ static size_t round_up(size_t bytes, size_t unit)
 static bool no_memory(struct fm_error *err, size_t bytes)
 {
     char size[FM_SIZE_TEXT];
-    return fm_fail(err, FM_ERR_NO_MEMORY, "the system refuses %s of memory: %s",
+    return fm_fail(err, FM_ERR_NO_MEMORY,
+                   "the system refuses %s of memory: %s; allow it more (ulimit -v)",
                    fm_format_size(bytes, size), strerror(errno));
 }
 
