@@ -82,6 +82,44 @@ static bool watch(void *data, const char *what, double fraction, double seconds_
     return ++watcher->calls == watcher->stop_at;
 }
 
+/* A machine that now and then has no memory to give. */
+static const struct fm_machine_ops *generous;
+static unsigned places;
+
+static bool refuse_some(struct fm_machine *machine, size_t bytes, size_t page_size,
+                        struct fm_error *err)
+{
+    if (++places > 40 && places % 7 == 0)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory today");
+    return generous->place(machine, bytes, page_size, err);
+}
+
+static void goes_on_where_memory_is_refused(void **state)
+{
+    (void)state;
+    const struct fm_description machine =
+        lab_small(lab_cache(1, 4096, 64, 4), lab_cache(2, 32768, 64, 8));
+    const struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    struct fm_error err = {0};
+    struct fm_machine *simulated = fm_simulated_open(&machine, 1, &err);
+    assert_non_null(simulated);
+    generous = simulated->ops;
+    struct fm_machine_ops stingy = *generous;
+    stingy.place = refuse_some;
+    simulated->ops = &stingy;
+    places = 0;
+    fm_result_init(&result);
+    assert_true(fm_survey(simulated, NULL, &options, &result, &err));
+    size_t told = 0;
+    for (size_t i = 0; i < result.finding_count; i++)
+        told += result.findings[i].status == FM_MEASURED;
+    assert_true(told > 0);
+    simulated->ops = generous;
+    simulated->ops->close(simulated);
+    fm_result_free(&result);
+}
+
 static void stops_when_asked(void **state)
 {
     (void)state;
@@ -197,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_out_of_time),
         cmocka_unit_test(keeps_within_a_budget_that_suffices),
+        cmocka_unit_test(goes_on_where_memory_is_refused),
         cmocka_unit_test(stops_when_asked),
         cmocka_unit_test(repeats_itself_with_the_same_seed),
         cmocka_unit_test(runs_what_is_asked_for),
