@@ -123,9 +123,10 @@ static bool is_told(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t
 static void report_none(struct fm_lab *lab, const struct fm_tlbs *tlbs, bool rises)
 {
     char reason[sizeof((struct fm_finding *)0)->note], size[FM_SIZE_TEXT];
-    const double far = tlbs->far;
+    const double far = tlbs->far,
+                 known = tlbs->count ? tlbs->known[tlbs->count - 1].step.missed : 0;
     fm_format_size(tlbs->page, size);
-    if (tlbs->lost.held > 0)
+    if (tlbs->lost.held > known)
         snprintf(reason, sizeof reason,
                  "what rises after %.0f pages of %s was not there when it was looked at again",
                  tlbs->lost.held, size);

@@ -134,25 +134,45 @@ static bool compare_pages(struct fm_lab *lab, size_t held, double *more_ns, stru
     return true;
 }
 
+static struct fm_finding *unified_finding(struct fm_lab *lab, const char *structure, size_t level)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s%zu.unified", structure, level);
+    return fm_result_finding(lab->result, property, "");
+}
+
+static void leave_open(struct fm_lab *lab, const char *structure, size_t level, const char *reason)
+{
+    struct fm_finding *finding = unified_finding(lab, structure, level);
+    if (finding)
+        fm_undetermined(finding, reason);
+}
+
 static void report(struct fm_lab *lab, const char *structure, size_t level, double part,
                    const char *meter)
 {
-    char property[FM_PROPERTY_TEXT], reason[sizeof((struct fm_finding *)0)->note];
-    snprintf(property, sizeof property, "%s%zu.unified", structure, level);
-    struct fm_finding *finding = fm_result_finding(lab->result, property, "");
-    if (!finding)
-        return;
+    char reason[sizeof((struct fm_finding *)0)->note];
     if (part > STAYED && part < PUSHED_OUT) {
         snprintf(reason, sizeof reason,
                  "code pushes out %.0f%% of the data: neither most of it nor nearly none",
                  100 * part);
-        fm_undetermined(finding, reason);
+        leave_open(lab, structure, level, reason);
         return;
     }
+    struct fm_finding *finding = unified_finding(lab, structure, level);
+    if (!finding)
+        return;
     fm_testify(finding, &(struct fm_testimony){.meter = meter,
                                                .method = "after-code",
                                                .value = fm_bool(part >= PUSHED_OUT),
                                                .confidence = 0.95});
+}
+
+static bool tlb_is_told(const struct fm_lab *lab, size_t level)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "dtlb%zu.entries", level + 1);
+    return fm_result_find(lab->result, property);
 }
 
 bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct fm_error *err)
@@ -164,9 +184,19 @@ bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct 
     const double page = (double)lab->machine->info.page_size;
     const size_t held = (size_t)(entries * fmax(1, piece / page));
     double sum = 0, more;
+    const char *open = held == 0 || miss <= 0 ? "its entries, or what a miss costs, are not known"
+                       : held < LINES_OF_PAGE
+                           ? "it holds too few pages for code and data to meet there"
+                       : (double)fm_lab_limit(lab) < 2.0 * (double)held * page
+                           ? "it maps more memory than may be touched"
+                           : NULL;
     *shared = false;
-    if (held < LINES_OF_PAGE || miss <= 0 || (double)fm_lab_limit(lab) < 2.0 * (double)held * page)
+    if (open) {
+        /* Of a level that nobody has seen nothing is said. */
+        if (level > 0 && tlb_is_told(lab, level))
+            leave_open(lab, "dtlb", level + 1, open);
         return true;
+    }
     for (int i = 0; i < PLACEMENTS; i++) {
         if (!fm_lab_place(lab, 2 * (held + 1) * (size_t)page, err) ||
             !compare_pages(lab, held, &more, err))
@@ -274,10 +304,17 @@ static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error
     const unsigned bit = (unsigned)index;
     const bool counts = fm_lab_counted(lab, bit) && !(lab->by_stores & 1u << bit);
     double sum = 0, more;
-    if (level->capacity <= 0 || level->line == 0 || miss <= 0)
+    if (level->capacity <= 0 || level->line == 0 || miss <= 0) {
+        leave_open(lab, "l", index + 1, "its capacity or line, or what a miss costs, is not known");
         return true;
-    if (bytes > fmin(most_code[lab->options->effort], (double)fm_lab_limit(lab) / (2 * FILLS)))
+    }
+    if (bytes > fmin(most_code[lab->options->effort], (double)fm_lab_limit(lab) / (2 * FILLS))) {
+        leave_open(lab, "l", index + 1,
+                   lab->options->effort == FM_THOROUGH
+                       ? "it is too large to be filled with code"
+                       : "it is too large to be filled with code; try --thorough");
         return true;
+    }
     for (int i = 0; i < PLACEMENTS; i++) {
         if (!fm_lab_place(lab, 2 * FILLS * (size_t)bytes + 4 * lab->machine->info.page_size, err) ||
             !(counts ? count_footprint(lab, (size_t)bytes, level->line, bit, &more, err)
