@@ -179,6 +179,36 @@ static void a_burst_stays_in_its_page(void **state)
     }
 }
 
+/* The same: neither is it always as far from the one line of a visit to the other, nor are they
+   ever neighbours. */
+static void no_distance_serves_visits(void **state)
+{
+    (void)state;
+    enum { PAGES = 512, UNITS = 64 };
+    uint32_t pages[PAGES];
+    struct fm_string string;
+    unsigned often[2 * UNITS] = {0}, most = 0;
+    for (uint32_t i = 0; i < PAGES; i++)
+        pages[i] = i;
+    build(&string, &(struct fm_page_plan){.pages = pages,
+                                          .count = PAGES,
+                                          .page = 4096,
+                                          .unit = 64,
+                                          .lines = 2,
+                                          .burst = 2,
+                                          .seed = 7});
+    const uint32_t *word = string.orders[0].word;
+    for (size_t i = 0; i < 2 * PAGES; i += 2) {
+        const int from = (int)(word[i] * FM_WORD / 64 % UNITS);
+        const int to = (int)(word[i + 1] * FM_WORD / 64 % UNITS);
+        unsigned *seen = &often[UNITS + to - from];
+        most = ++*seen > most ? *seen : most;
+    }
+    assert_int_equal(often[UNITS - 1] + often[UNITS + 1], 0);
+    assert_true(most < PAGES / 5);
+    fm_string_free(&string);
+}
+
 static void bursts_touch_the_same_words(void **state)
 {
     (void)state;
@@ -378,6 +408,7 @@ int main(void)
         cmocka_unit_test(no_page_comes_twice_in_a_row),
         cmocka_unit_test(every_sweep_visits_the_pages_in_the_same_order),
         cmocka_unit_test(a_burst_stays_in_its_page),
+        cmocka_unit_test(no_distance_serves_visits),
         cmocka_unit_test(bursts_touch_the_same_words),
         cmocka_unit_test(lines_spread_over_all_sets_of_a_cache),
         cmocka_unit_test(pages_that_share_a_tlb_set_share_no_cache_set),

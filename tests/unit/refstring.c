@@ -143,6 +143,29 @@ static void neighbours_stand_half_a_lap_apart(void **state)
     }
 }
 
+/* A prefetcher that tries out distances, and keeps to the one that serves most often, finds none
+   that serves in more than a few visits. */
+static void no_distance_serves_bursts(void **state)
+{
+    (void)state;
+    enum { UNITS = 64 };
+    const struct fm_swept_plan plan = {
+        .bytes = 64 * 4096, .unit = 64, .page = 4096, .burst = 2, .seed = 5};
+    struct fm_string string;
+    struct fm_error err;
+    assert_true(fm_swept_string(&string, &plan, &err));
+    const struct fm_order *order = &string.orders[0];
+    unsigned often[2 * UNITS] = {0}, most = 0;
+    for (size_t i = 0; i + 1 < order->count; i += 2) {
+        const int from = (int)(order->word[i] * FM_WORD / 64 % UNITS);
+        const int to = (int)(order->word[i + 1] * FM_WORD / 64 % UNITS);
+        unsigned *seen = &often[UNITS + to - from];
+        most = ++*seen > most ? *seen : most;
+    }
+    assert_true(most < order->count / 2 / 8);
+    fm_string_free(&string);
+}
+
 static void the_same_plan_is_the_same_string(void **state)
 {
     (void)state;
@@ -382,6 +405,7 @@ int main(void)
         cmocka_unit_test(bursts_visit_the_same_units_in_half_the_visits),
         cmocka_unit_test(a_larger_footprint_keeps_the_order_of_a_smaller),
         cmocka_unit_test(neighbours_stand_half_a_lap_apart),
+        cmocka_unit_test(no_distance_serves_bursts),
         cmocka_unit_test(the_same_plan_is_the_same_string),
         cmocka_unit_test(gap_words_are_a_stride_apart_and_the_last_is_moved),
         cmocka_unit_test(the_gap_control_touches_each_page_once),
