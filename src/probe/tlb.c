@@ -157,7 +157,7 @@ static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
         struct fm_step *step = &curve->steps[curve->step_count++];
         /* An entry may map several pages; one that maps a piece of a page takes a visit all the
          * same. */
-        step->x = tlb->ways
+        step->x = tlb->ways || tlb->in_pieces
                       ? (double)tlb->entries * fmax(1, (double)tlb->piece / (double)tlbs->page)
                       : tlb->step.held;
         step->y = tlb->step.cost_before;
@@ -277,7 +277,8 @@ static bool survey_pieces(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct
     if (*is_one) {
         struct fm_known_tlb *first = &tlbs->known[0];
         report_all(lab, &pieces, 0);
-        first->entries = (unsigned)first->step.missed;
+        first->entries = pieces.known[0].entries;
+        first->in_pieces = true;
         first->piece = tlbs->page;
         first->cost_open = true;
     }

@@ -23,6 +23,7 @@ struct fm_known_tlb {
     const char *method; /* that found the entries */
     const char *doubt;  /* why crowding it decided nothing; NULL: it was not crowded, or did */
     size_t piece;       /* bytes that an entry maps */
+    bool in_pieces;     /* entries were counted in pieces of pages, and ways not in pages */
 };
 
 /* More pages than any TLB holds. */

@@ -18,6 +18,16 @@ static size_t last_page(const struct fm_page_plan *plan)
    that a TLB that maps pages in pieces has them in one. */
 #define BLOCK 4
 
+/* Two bits that go through all there are from page to page, whatever the stride, and not by chance:
+   sets must stay loaded alike. */
+static size_t digits(uint64_t page)
+{
+    size_t both = 0;
+    for (; page; page >>= 2)
+        both ^= page & 3;
+    return both;
+}
+
 /* The unit of a page that its visit number `visit` touches. Golden multiples spread neighbouring
    pages over all units, and so their lines over all sets of a cache. No two visits touch the same
    unit, since units are a power of two. */
@@ -32,7 +42,7 @@ static size_t unit_of(const struct fm_page_plan *plan, size_t page, size_t visit
     /* Were it always as far to the other, a prefetcher that tries distances would bring it; were
        they neighbours, one that fetches these along. */
     const size_t mate = unit_of(plan, page, visit - 1);
-    const size_t other = unit ^ fm_mix64(plan->seed + fm_mix64(page) + visit) % BLOCK;
+    const size_t other = unit ^ digits(page ^ plan->seed) % BLOCK;
     return other + 1 == mate || mate + 1 == other ? other ^ 2 : other;
 }
 

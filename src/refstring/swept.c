@@ -62,7 +62,9 @@ static void order_neighbours(struct fm_rng *rng, size_t units, size_t piece, uns
             base + 2 * (piece_quarter + (turn + piece_quarter - pair) % piece_quarter);
         /* Either may come first, so that any part of a lap loads all sets of a cache alike. */
         const uint32_t one = first[i] + (uint32_t)fm_rng_below(rng, 2);
-        const uint32_t two = (uint32_t)(other + fm_rng_below(rng, 2));
+        /* Where the pairs are neighbours, neither of the one is beside its mate. */
+        const uint32_t odd = other == first[i] + 2 ? one & 1 : (uint32_t)fm_rng_below(rng, 2);
+        const uint32_t two = (uint32_t)other + odd;
         const size_t at = burst == 2 ? 2 * i : i, then = burst == 2 ? at + 1 : i + quarter;
         columns[at] = one;
         columns[then] = two;
