@@ -34,6 +34,9 @@ export async function checkAccess(page) {
   ok('no level of headings is left out', levels.every((level, i) => i === 0 || level <= levels[i - 1] + 1), levels)
   for (const summary of await page.locator('summary').all())
     await summary.click()
+  // A table is made when it is first unfolded, which a browser tells a little later; if none comes, the check below says so.
+  await page.waitForFunction(() => [...document.querySelectorAll('figure')].every(figure => figure.querySelector('table')),
+    null, { timeout: 5000 }).catch(() => {})
   const bare = await page.evaluate(() => ({
     tables: [...document.querySelectorAll('table')].filter(table => !table.caption?.textContent).length,
     figures: [...document.querySelectorAll('figure')].filter(figure =>
