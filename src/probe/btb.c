@@ -52,6 +52,7 @@ struct btb {
     size_t count;
     size_t spacing;
     double least_ns; /* a jump, while all are known */
+    bool hidden;     /* what was seen may be the end of the cache of code */
 };
 
 static double last_edge(const struct btb *btb)
@@ -323,10 +324,12 @@ static bool choose(struct fm_lab *lab, size_t counted, struct btb *best, struct 
         if (all[i].count && !find_edge(lab, &all[i], &all[i].steps[all[i].count - 1], err))
             return false;
     }
-    for (size_t i = 0; i < SPACINGS; i++)
-        if (all[i].count && !may_be_the_cache(lab, all, i) &&
-            (best->count == 0 || last_edge(&all[i]) > last_edge(best)))
+    for (size_t i = 0; i < SPACINGS; i++) {
+        const bool cache = all[i].count && may_be_the_cache(lab, all, i);
+        best->hidden |= cache;
+        if (all[i].count && !cache && (best->count == 0 || last_edge(&all[i]) > last_edge(best)))
             *best = all[i];
+    }
     return true;
 }
 
@@ -421,7 +424,11 @@ static bool report_timed(struct fm_lab *lab, size_t spacing, bool flat, struct f
         return false;
     if (btb.count == 0) {
         char reason[sizeof((struct fm_finding *)0)->note];
-        snprintf(reason, sizeof reason, "no jump takes longer up to %.0f of them",
+        snprintf(reason, sizeof reason,
+                 btb.hidden
+                     ? "jumps take longer where the first cache of code ends, and no spacing "
+                       "tells the two apart up to %.0f of them"
+                     : "no jump takes longer up to %.0f of them",
                  most_jumps[lab->options->effort]);
         struct fm_finding *entries = fm_result_finding(lab->result, "btb.entries", "");
         if (entries)
