@@ -4,6 +4,7 @@
  * crowd as well, take no part in what is read. */
 #include <math.h>
 
+#include "core/rng.h"
 #include "probe/icache.h"
 #include "refstring/refstring.h"
 
@@ -18,6 +19,9 @@
 #define CONFIRMATIONS  3
 #define MOST_LOOKS     6
 #define MOST_MULTIPLES 4
+/* Pages of which lines from anywhere take one, and the part of a miss that says that some do. */
+#define SPARSE 4
+#define A_FEW  0.05
 
 struct group {
     unsigned count; /* n */
@@ -188,6 +192,40 @@ bool fm_refine_code_line(struct fm_lab *lab, struct fm_icache *icache, double mi
     return true;
 }
 
+/* Of one set any lines fit that are no more than its ways. A hashed index, too, has neighbours fill
+   its sets alike, and one more of them conflict; but lines drawn from anywhere do so when they are
+   fewer. */
+static bool fit_from_anywhere(struct fm_lab *lab, struct fm_icache *icache, double miss_ns,
+                              bool *yes, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 6, .laps = 4, .steps = 64};
+    const size_t page = lab->machine->info.page_size, line = icache->line;
+    const size_t pairs = icache->ways * 7 / 16;
+    const size_t room = pairs ? fm_lab_limit(lab) / 4 / page / pairs : SPARSE;
+    const size_t sparse = room < SPARSE ? room : SPARSE, pages = sparse * pairs;
+    *yes = pairs == 0 || sparse > 0;
+    if (pages == 0)
+        return true;
+    for (int i = 0; i < CONFIRMATIONS && *yes; i++) {
+        struct fm_code_fetch found;
+        struct fm_rng rng;
+        if (!fm_lab_place(lab, pages * page + FM_TURN, err))
+            return false;
+        fm_rng_seed(&rng, lab->placement_seed);
+        fm_code_lines_clear(&icache->lines);
+        for (size_t pair = 0; pair < pairs; pair++) {
+            const size_t from = (pair * sparse + fm_rng_below(&rng, sparse)) * page;
+            const size_t half = page / line / 2;
+            fm_code_lines_add(&icache->lines, from + fm_rng_below(&rng, half) * line,
+                              from + (half + fm_rng_below(&rng, half)) * line);
+        }
+        if (!fm_time_fetch(lab, &icache->lines, &care, &found, err))
+            return false;
+        *yes = found.miss_ns < fmax(A_FEW * miss_ns, GRAIN * found.one_ns);
+    }
+    return true;
+}
+
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
                        struct fm_error *err)
 {
@@ -200,6 +238,11 @@ bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struc
     for (unsigned count = 2; count <= most && good && !icache->ways; count++)
         good = fm_lab_go_on(lab, 0, err) && try_count(lab, icache, count, low, high, miss_ns, err);
     good = good && (!icache->ways || look_again(lab, icache, miss_ns, err));
+    bool yes = true;
+    if (good && icache->ways && icache->way_bytes == icache->line)
+        good = fit_from_anywhere(lab, icache, miss_ns, &yes, err);
+    if (!yes)
+        icache->ways = 0;
     icache->lines.apart = FM_WORD;
     return good;
 }

@@ -238,6 +238,28 @@ static void finds_a_cache_of_few_sets(void **state)
 }
 
 /* Eight pages are 32 KiB. */
+/* Neighbours fill the sets that a hash chooses as they fill one set: lines from anywhere do not. */
+static void takes_no_hash_for_one_set(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = usual_machine();
+    machine.caches[1] = cache("l1i", 1, FM_HOLDS_INSTRUCTIONS, 32768, 64, 8, 4);
+    machine.caches[1].index = FM_INDEX_HASHED;
+    survey(&machine, "icache", &result);
+    const struct fm_finding *ways = fm_result_find(&result, "l1i.ways");
+    assert_non_null(ways);
+    assert_int_equal(ways->status, FM_UNDETERMINED);
+    fm_result_free(&result);
+    machine.caches[1] = cache("l1i", 1, FM_HOLDS_INSTRUCTIONS, 4096, 64, 64, 4);
+    survey(&machine, "icache", &result);
+    ways = fm_result_find(&result, "l1i.ways");
+    assert_non_null(ways);
+    assert_string_equal(ways->value.text, "full");
+    expect(&result, "l1i.capacity", 4096);
+    fm_result_free(&result);
+}
+
 static void is_not_confused_by_translation(void **state)
 {
     (void)state;
@@ -368,6 +390,7 @@ int main(void)
         cmocka_unit_test(believes_a_cache_of_short_lines),
         cmocka_unit_test(finds_a_cache_close_to_the_next),
         cmocka_unit_test(finds_a_cache_of_few_sets),
+        cmocka_unit_test(takes_no_hash_for_one_set),
         cmocka_unit_test(is_not_confused_by_translation),
         cmocka_unit_test(finds_the_tlb_and_what_is_shared),
         cmocka_unit_test(finds_what_is_not_shared),
