@@ -10,6 +10,11 @@
 /* What roughness() averages, for noise of standard deviation 1 (by simulation). */
 #define PRODUCT_MEAN 0.443
 
+/* Of differences of two such points a quarter is no more than this; and times that which allow for
+   luck. */
+#define QUARTER_DIFFERS 0.45
+#define AT_MOST         3
+
 struct curve {
     const double *x, *y, *fit;
     size_t n;
@@ -42,6 +47,20 @@ static double roughness(const struct curve *curve, size_t i)
     return sqrt(sum / (double)(count - 2) / PRODUCT_MEAN);
 }
 
+/* The noise at point i at the most, by the points around it that differ least from the next: a
+   quarter of them at the least lie on plateaus, and differ by noise alone. Sharp knees close
+   together bend to and fro as noise does, but leave plateaus at rest. */
+static double unrest_of_plateaus(const struct curve *curve, size_t i)
+{
+    size_t first = i > WINDOW ? i - WINDOW : 0, end = i + WINDOW, count = 0;
+    for (size_t j = first; j < end && j + 1 < curve->n; j++)
+        curve->scratch[count++] = fabs(curve->y[j + 1] - curve->y[j]);
+    if (count == 0)
+        return INFINITY;
+    fm_sort(curve->scratch, count);
+    return AT_MOST * curve->scratch[count / 4] / QUARTER_DIFFERS;
+}
+
 /* The noise of the whole curve: what had to be moved to make it non-decreasing, by the median over
    the points that share their value with a neighbour now. Where fewer than one in five do, those
    are outliers. It sees slow waves too, which neighbours do not show. */
@@ -63,7 +82,7 @@ bool fm_curve_noise(const double *x, const double *y, const double *fit, size_t 
     struct curve curve = {x, y, fit, n, scratch};
     double least = unrest(&curve);
     for (size_t i = 0; i < n; i++)
-        error[i] = fmax(roughness(&curve, i), least);
+        error[i] = fmax(fmin(roughness(&curve, i), unrest_of_plateaus(&curve, i)), least);
     free(scratch);
     return true;
 }

@@ -370,17 +370,42 @@ static void certainty_means_something(void **state)
     assert_true(sure_right >= 0.99 * sure);
 }
 
+/* Three caches, each twice as large as the one inside, with few points to a rise: their knees bend
+   to and fro like noise, but the plateaus between them are at rest. */
+static void takes_no_sharp_knees_for_noise(void **state)
+{
+    (void)state;
+    static const double bytes[] = {512,   1024,  8192,  11584,  16384,  17792,   19456,   21184,
+                                   23168, 32768, 35648, 38912,  42432,  46336,   65536,   71424,
+                                   77888, 84928, 92672, 131072, 185344, 1482880, 11863232};
+    enum { POINTS = sizeof bytes / sizeof bytes[0] };
+    static const double ns[POINTS] = {3,     3,   3,     3,     3,   5.77, 8.53, 10,
+                                      10,    10,  16.05, 21.84, 25,  25,   25,   55.91,
+                                      84.47, 100, 100,   100,   100, 100,  100};
+    struct fm_level levels[8];
+    assert_int_equal(fm_read_levels(bytes, ns, NULL, POINTS, levels, 8), 4);
+    assert_true(levels[2].height > 24.9 && levels[2].height < 25.1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_ordinary_machine),       cmocka_unit_test(one_soft_rise_is_one_rise),
-        cmocka_unit_test(low_and_high_contrast),     cmocka_unit_test(narrow_plateaus),
-        cmocka_unit_test(sloping_plateaus),          cmocka_unit_test(outliers),
-        cmocka_unit_test(underrated_errors),         cmocka_unit_test(scatter_in_the_knees),
-        cmocka_unit_test(a_bad_point_beside_a_rise), cmocka_unit_test(a_curve_cut_off_in_its_rise),
-        cmocka_unit_test(a_flat_curve_is_one_level), cmocka_unit_test(nonsense_has_no_levels),
-        cmocka_unit_test(units_do_not_matter),       cmocka_unit_test(random_hierarchies),
+        cmocka_unit_test(an_ordinary_machine),
+        cmocka_unit_test(one_soft_rise_is_one_rise),
+        cmocka_unit_test(low_and_high_contrast),
+        cmocka_unit_test(narrow_plateaus),
+        cmocka_unit_test(sloping_plateaus),
+        cmocka_unit_test(outliers),
+        cmocka_unit_test(underrated_errors),
+        cmocka_unit_test(scatter_in_the_knees),
+        cmocka_unit_test(a_bad_point_beside_a_rise),
+        cmocka_unit_test(a_curve_cut_off_in_its_rise),
+        cmocka_unit_test(a_flat_curve_is_one_level),
+        cmocka_unit_test(nonsense_has_no_levels),
+        cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(random_hierarchies),
         cmocka_unit_test(certainty_means_something),
+        cmocka_unit_test(takes_no_sharp_knees_for_noise),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
