@@ -21,6 +21,8 @@
 #define STRIDES       6
 /* What a reading can be off by. */
 #define READING 0.01
+/* Part of a step that is the beginning of it. */
+#define ONSET 0.01
 /* Numbers of spots that are the same. */
 #define SAME 1.25
 
@@ -92,7 +94,8 @@ static bool is_a_cache(const struct fm_lab *lab, const struct fm_tlb_step *step)
     return false;
 }
 
-/* Halves down to where the time passes the middle of a step. */
+/* Halves down to where time begins to rise: of several sets the first is full long before all are.
+ */
 static bool find_entries(struct fm_lab *lab, const struct family *family,
                          const struct fm_tlb_step *step, size_t *entries, struct fm_error *err)
 {
@@ -106,7 +109,7 @@ static bool find_entries(struct fm_lab *lab, const struct family *family,
         double ns;
         if (!time_spots(lab, middle, family->page + family->shift, &ns, err))
             return false;
-        if (ns - base > (step->cost - step->cost_before) / 2)
+        if (ns - base > fmax(ONSET * (step->cost - step->cost_before), READING / 2 * base))
             high = middle;
         else
             low = middle;
