@@ -191,6 +191,9 @@ static void run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct f
     const bool small = stop->code == FM_ERR_NO_MEMORY && anything_is_measured(lab->result);
     if (!good && small)
         mark_unreached(lab->result, probe, stop->text);
+    if (good && probe->method != FM_METHOD_DEFAULT)
+        mark_unreached(lab->result, probe,
+                       "the published method shows nothing of it here; try the default one");
     /* What failed once may have been done otherwise. */
     if (good || small)
         *stop = (struct fm_error){.code = FM_ERR_OK};
