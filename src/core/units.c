@@ -161,16 +161,16 @@ const char *fm_unit_of(const char *property)
     static const struct {
         const char *ending, *unit;
     } units[] = {
-        {"capacity", "B"},   {"line", "B"},        {"sector", "B"},       {"reach", "B"},
-        {"page_size", "B"},  {"page.size", "B"},   {"_cycles", "cycles"}, {"latency", "ns"},
-        {"miss_cost", "ns"}, {"cycle_time", "ns"}, {"cost_cold", "ns"},
+        {"add_latency", "cycles"}, {"capacity", "B"},     {"line", "B"},
+        {"sector", "B"},           {"reach", "B"},        {"page_size", "B"},
+        {"page.size", "B"},        {"_cycles", "cycles"}, {"latency", "ns"},
+        {"miss_cost", "ns"},       {"cycle_time", "ns"},  {"cost_cold", "ns"},
     };
     const size_t length = strlen(property);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         const size_t end = strlen(units[i].ending);
-        if (length >= end && strcmp(property + length - end, units[i].ending) == 0 &&
-            strcmp(property, "cpu.add_latency") != 0)
+        if (length >= end && strcmp(property + length - end, units[i].ending) == 0)
             return units[i].unit;
     }
-    return strcmp(property, "cpu.add_latency") == 0 ? "cycles" : "";
+    return "";
 }

@@ -43,8 +43,8 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
    half a lap later, the other. A prefetcher that brings a line's neighbour along fills the cache
    twice as fast as the walk asks; half a lap later the neighbour has left every cache that the walk
    does not fit. The two halves of the page, or of a piece of it, take turns, in bursts unit by
-   unit, otherwise by a quarter of the lap. How far it is from the one to the other is never the
-   same twice in a row: a prefetcher that tries distances finds none that is of use. */
+   unit, otherwise by a quarter of the lap. How far it is from the one to the other changes from
+   burst to burst: a prefetcher that tries distances finds none that is of use. */
 static void order_neighbours(struct fm_rng *rng, size_t units, size_t piece, unsigned burst,
                              uint32_t *columns)
 {

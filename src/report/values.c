@@ -9,6 +9,12 @@
 #include "core/units.h"
 #include "report/text.h"
 
+/* Decimals that make three digits. */
+static int decimals_of(double size)
+{
+    return size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+}
+
 char *fm_cell_size(double bytes, char cell[FM_CELL])
 {
     char text[FM_SIZE_TEXT];
@@ -20,7 +26,7 @@ char *fm_cell_size(double bytes, char cell[FM_CELL])
     /* "703.125K" is exact, but wider than a column and finer than it is known. */
     if (strlen(text) > 5) {
         const double number = strtod(text, NULL);
-        snprintf(text, sizeof text, "%.*f", number < 9.995 ? 2 : number < 99.95 ? 1 : 0, number);
+        snprintf(text, sizeof text, "%.*f", decimals_of(number), number);
     }
     snprintf(cell, FM_CELL, "%s%.1s", text, unit);
     return cell;
@@ -29,9 +35,7 @@ char *fm_cell_size(double bytes, char cell[FM_CELL])
 /* Three digits are more than a timing deserves, two are too few to compare by. */
 static void three_digits(double number, const char *unit, char cell[FM_CELL])
 {
-    const double size = number < 0 ? -number : number;
-    const int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
-    snprintf(cell, FM_CELL, "%.*f%s", decimals, number, unit);
+    snprintf(cell, FM_CELL, "%.*f%s", decimals_of(number < 0 ? -number : number), number, unit);
 }
 
 static void number_cell(double number, const char *unit, char cell[FM_CELL])
