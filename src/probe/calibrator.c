@@ -1,7 +1,8 @@
 /* Calibrator's way to TLBs (Manegold and Boncz 2000): spots one stride apart, read one after the
  * other; the stride a page and a line, so that each spot has a page and a cache set of its own.
  * Time rises where there are more spots than entries. The curve of half a page rises at twice as
- * many spots: the smallest stride whose curve does not is the page. Also published is that such a
+ * many spots: the smallest stride whose curve does not is the page, which may be several of those
+ * that are mapped, where an entry holds a pair. Also published is that such a
  * curve rises where spots outnumber the lines of a cache; those rises are left out by what the walk
  * knows of caches. Here to be compared with: no ways, and a prefetcher may learn the stride. */
 #include <math.h>
@@ -27,7 +28,7 @@
 #define SAME 1.25
 
 struct family {
-    size_t page, shift;
+    size_t page, shift; /* bytes that the first stride is made of */
     struct fm_tlb_point points[MOST_POINTS];
     size_t count;
     struct fm_tlb_step steps[FM_TLB_LEVELS + FM_CACHE_LEVELS];
@@ -118,6 +119,41 @@ static bool find_entries(struct fm_lab *lab, const struct family *family,
     return true;
 }
 
+/* Curve of a stride, and the spots that its first rise begins after which is not a cache's; 0 where
+   there is none. */
+static bool find_first(struct fm_lab *lab, struct family *family, size_t stride, size_t *entries,
+                       struct fm_error *err)
+{
+    *entries = 0;
+    family->page = stride;
+    if (!draw(lab, family, stride, err))
+        return false;
+    for (size_t i = 0; i < family->step_count && *entries == 0; i++)
+        if (!is_a_cache(lab, &family->steps[i]) &&
+            !find_entries(lab, family, &family->steps[i], entries, err))
+            return false;
+    return true;
+}
+
+static bool is_same(size_t a, size_t b)
+{
+    return (double)a < (double)b * SAME && (double)b < (double)a * SAME;
+}
+
+/* An entry that holds a pair of pages has half as many of them two pages apart, and no fewer four
+   pages apart; one of several sets has fewer each time. */
+static bool find_pair(struct fm_lab *lab, struct family *family, struct fm_error *err)
+{
+    const size_t page = family->page;
+    size_t entries[3];
+    for (size_t i = 0; i < 3; i++)
+        if (!find_first(lab, family, page << i, &entries[i], err))
+            return false;
+    const bool pair = !is_same(entries[0], entries[1]) && is_same(entries[1], entries[2]);
+    family->page = pair ? 2 * page : page;
+    return true;
+}
+
 /* The smallest stride at which the first rise comes at so many spots. */
 static bool find_page(struct fm_lab *lab, struct family *family, size_t entries, size_t *page,
                       struct fm_error *err)
@@ -169,7 +205,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     for (size_t i = 0; i + 1 < lab->known.count; i++)
         family.shift =
             lab->known.levels[i].line > family.shift ? lab->known.levels[i].line : family.shift;
-    if (!draw(lab, &family, family.page, err))
+    if (!find_pair(lab, &family, err) || !draw(lab, &family, family.page, err))
         return false;
     struct fm_tlb_step steps[FM_TLB_LEVELS];
     size_t count = 0, page = 0;

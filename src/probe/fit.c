@@ -14,7 +14,7 @@
 /* What a knee is made of: capacity, ways, height. */
 #define PARAMETERS 3
 /* A level whose plateau is longer than this is one beyond doubt. */
-#define SHORT 1.5
+#define SHORT 2
 /* Residuals above which knees describe the walk badly, and how much better they must do to be
    believed to be one more. */
 #define BAD_FIT     1.2
@@ -57,7 +57,8 @@ static double error_of(const struct fm_walk *walk, size_t i, size_t page)
     for (size_t j = i > 1 ? i - 2 : 0; j < i + 2 && j + 1 < walk->count; j++)
         slope = fmax(slope, slope_after(walk, j));
     const double pages = fmax(1, (double)point->bytes / (double)page);
-    return hypot(CLOCK_ERROR, slope / sqrt(pages * point->placements));
+    return hypot(hypot(CLOCK_ERROR, fm_walk_tlb_error(point)),
+                 slope / sqrt(pages * point->placements));
 }
 
 static void load(const struct fm_lab *lab, struct data *data)
@@ -128,10 +129,19 @@ void fm_fit_walk(struct fm_lab *lab)
 }
 
 /* Whether more knees describe a curve better than chance would have it (the Bayesian information
-   criterion). */
+   criterion). Where fewer describe it as well as its errors allow, more follow the errors, which
+   neighbours share. */
 static bool is_worth_it(const struct fm_knee_fit *more, const struct fm_knee_fit *fewer, size_t n)
 {
-    return 2 * (double)n * log(fewer->error / more->error) > PARAMETERS * log((double)n);
+    return fewer->error > BAD_FIT &&
+           2 * (double)n * log(fewer->error / more->error) > PARAMETERS * log((double)n);
+}
+
+/* Whether a level may be a ledge on a rise that placements move. Where nearly all misses already
+   they move it no more: its upper half alone can look sharp. */
+static bool is_on_a_soft_rise(const struct fm_lab *lab, size_t level)
+{
+    return fm_rise_is_soft(lab, level) || fm_rise_is_soft(lab, level - 1);
 }
 
 /* Takes one level away if the walk is described as well without it. The first and memory stay. */
@@ -143,7 +153,7 @@ static bool try_one_less(struct fm_lab *lab, const struct data *data,
     for (size_t i = 1; i < count; i++) {
         const struct fm_known_level *level = &lab->known.levels[i];
         if (level[1].height_ns > FM_LEDGE * level->height_ns ||
-            level->flat_to > SHORT * level->flat_from || !fm_rise_is_soft(lab, i))
+            level->flat_to > SHORT * level->flat_from || !is_on_a_soft_rise(lab, i))
             continue;
         struct fm_knee_place rest[FM_KNEES];
         struct fm_knee_fit one;

@@ -44,6 +44,11 @@ double fm_walk_error(const struct fm_walk_point *point)
     return variance > 0 ? sqrt(variance / n) / fm_walk_mean(point) : 0;
 }
 
+double fm_walk_tlb_error(const struct fm_walk_point *point)
+{
+    return point->tlb_error / fm_walk_mean(point);
+}
+
 /* Index of the first point not below bytes. */
 static size_t position(const struct fm_walk *walk, double bytes)
 {
@@ -95,7 +100,7 @@ size_t fm_walk_unpack(const struct fm_walk *walk, double *bytes, double *latency
         bytes[i] = (double)point->bytes;
         latency[i] = fm_walk_mean(point);
         if (error)
-            error[i] = fm_walk_error(point);
+            error[i] = hypot(fm_walk_error(point), fm_walk_tlb_error(point));
     }
     return walk->count;
 }
@@ -127,6 +132,13 @@ static void add_reading(struct fm_walk_point *point, double whole)
     point->sum_of_squares += whole * whole;
     point->low = fmin(point->low, whole);
     point->high = fmax(point->high, whole);
+}
+
+static void add_tlb_reading(struct fm_walk_point *point, double longer, unsigned weight)
+{
+    point->tlb_count += weight;
+    point->tlb_sum += weight * longer;
+    point->tlb_sum_of_squares += weight * longer * longer;
 }
 
 void fm_walk_forget(struct fm_walk_point *point)
@@ -214,6 +226,14 @@ static double unsureness(const struct fm_walk *walk, size_t i)
     return point->sum / point->placements * (1 + steep * steep) / sqrt(point->tlb_count);
 }
 
+/* How far the fitted TLB's part is from the readings of a point, and these from each other. */
+static double misfit(const struct fm_walk_point *point)
+{
+    const double n = point->tlb_count, mean = point->tlb_sum / n;
+    const double variance = n > 1 ? (point->tlb_sum_of_squares - n * mean * mean) / (n - 1) : 0;
+    return hypot(mean - point->tlb_ns, sqrt(fmax(0, variance) / n));
+}
+
 /* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that
    something disturbed is outvoted by its neighbours. */
 static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
@@ -239,6 +259,7 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
             next++;
         }
         point->tlb_ns = point->tlb_count ? after : (before + after) / 2;
+        point->tlb_error = point->tlb_count ? misfit(point) : (after - before) / 2;
     }
     return true;
 }
@@ -279,8 +300,8 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
         add_reading(point, whole);
-        point->tlb_sum += known ? 0 : weight * (single - whole);
-        point->tlb_count += known ? 0 : weight;
+        if (!known)
+            add_tlb_reading(point, single - whole, weight);
         if (!fit_tlb(walk, err))
             return false;
     }
@@ -338,8 +359,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     if (bursts && point->tlb_count < TLB_READINGS && is_at_tlb_edge(&lab->walk, index)) {
         if (!time_swept(lab, point->bytes, unit, 1, &care, &single, err))
             return false;
-        point->tlb_sum += single - whole;
-        point->tlb_count++;
+        add_tlb_reading(point, single - whole, 1);
     }
     add_reading(point, whole);
     return fit_tlb(&lab->walk, err);
@@ -357,12 +377,11 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
          !time_swept(lab, point->bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
         return false;
     if (whole < point->sum / point->placements) {
-        *point = (struct fm_walk_point){.bytes = point->bytes,
-                                        .unit = unit,
-                                        .low = whole,
-                                        .tlb_sum = point->tlb_count ? single - whole : 0,
-                                        .tlb_count = point->tlb_count > 0};
+        const bool asked = point->tlb_count > 0;
+        *point = (struct fm_walk_point){.bytes = point->bytes, .unit = unit, .low = whole};
         add_reading(point, whole);
+        if (asked)
+            add_tlb_reading(point, single - whole, 1);
     }
     return fit_tlb(&lab->walk, err);
 }

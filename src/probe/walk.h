@@ -21,8 +21,10 @@ struct fm_walk_point {
     double sum, sum_of_squares; /* of the string, TLB's part included */
     double low, high;           /* the same, across placements */
     double tlb_sum;             /* what the sibling takes longer, as measured … */
+    double tlb_sum_of_squares;  /* … */
     unsigned tlb_count;         /* … in so many readings */
-    double tlb_ns;              /* the TLB's part in the string, fitted along the walk */
+    double tlb_ns;              /* the TLB's part in the string, fitted along the walk … */
+    double tlb_error;           /* … and how far that may be off */
 };
 
 #define FM_WALK_POINTS 512
@@ -66,9 +68,11 @@ void fm_walk_forget(struct fm_walk_point *point);
 /* Measures a point again and keeps what is less: for one that interference must have touched. */
 bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err);
 
-/* The mean latency of a point across placements, and its relative standard error. */
+/* The mean latency of a point across placements, its relative standard error, and what the TLB's
+   part may be off by, as a part of it. */
 double fm_walk_mean(const struct fm_walk_point *point);
 double fm_walk_error(const struct fm_walk_point *point);
+double fm_walk_tlb_error(const struct fm_walk_point *point);
 
 /* Latency at any footprint, interpolated (log-log) between points, flat beyond the ends. */
 double fm_walk_at(const struct fm_walk *walk, double bytes);

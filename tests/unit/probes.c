@@ -4,6 +4,9 @@
 #include "survey_lab.h"
 #include "truth.h"
 
+/* Surveys of one machine, each on other pages. */
+#define SEEDS 5
+
 /* Everything about a machine, as far as its counters and its description tell it. */
 static void expect_all(const struct fm_description *machine, const struct fm_result *result,
                        double capacity_slack)
@@ -148,6 +151,30 @@ static void finds_scattered_pages(void **state)
     fm_result_free(&result);
 }
 
+/* A second level of two ways and a TLB with a hashed index, whose rises lie one in the other: luck
+   with the one is no ledge of the other, whatever the pages. */
+static void luck_makes_no_level(void **state)
+{
+    (void)state;
+    struct fm_description machine =
+        lab_small(lab_cache(1, 7680, 64, 3), lab_cache(2, 98304, 64, 2));
+    machine.caches[machine.cache_count++] = lab_cache(3, 1638400, 64, 20);
+    machine.caches[1].index = machine.caches[2].index = FM_INDEX_PHYSICAL;
+    machine.tlbs[0] = lab_tlb(1, 32, 2, PAGE);
+    machine.tlbs[0].index = FM_INDEX_HASHED;
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.noise = (struct fm_noise_description){.jitter = 0.01, .timer_ns = 8};
+    struct fm_survey_options options = lab_options();
+    options.only = "levels";
+    for (options.seed = 1; options.seed <= SEEDS; options.seed++) {
+        struct fm_result result;
+        lab_survey(&machine, &options, &result);
+        assert_non_null(fm_result_find(&result, "l3.line"));
+        assert_null(fm_result_find(&result, "l4.line"));
+        fm_result_free(&result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +184,7 @@ int main(void)
         cmocka_unit_test(adds_up_an_exclusive_hierarchy),
         cmocka_unit_test(tells_a_line_from_a_pair),
         cmocka_unit_test(finds_scattered_pages),
+        cmocka_unit_test(luck_makes_no_level),
         cmocka_unit_test(published_method_finds_odd_first_levels),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
