@@ -25,6 +25,8 @@ static const struct {
 /* How much worse than the best, in squared errors, a knee may fit that is still in the interval:
    the 99th percentile of what chance does to one parameter. */
 #define SURE 6.6
+/* Points at which a height that is known weighs as much as all that are measured. */
+#define KNOWN 100
 /* Neighbouring points share their placements: so many of them are one witness. */
 #define TOGETHER 3
 
@@ -124,6 +126,11 @@ static double fit_heights(struct problem *problem)
         for (size_t k = i; k < size; k++)
             a[i][k] = a[k][i] = product(served, problem->served + k * n, n);
         a[i][size] = product(served, problem->whole, n);
+    }
+    if (problem->curve->second > 0 && size > 2) {
+        const double weight = (double)n * KNOWN / problem->curve->second;
+        a[1][1] += weight * weight;
+        a[1][size] += weight * weight * problem->curve->second;
     }
     if (!solve(a, size))
         return INFINITY;

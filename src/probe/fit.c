@@ -66,8 +66,9 @@ static void load(const struct fm_lab *lab, struct data *data)
     const size_t n = fm_walk_unpack(&lab->walk, data->bytes, data->latency, NULL);
     for (size_t i = 0; i < n; i++)
         data->error[i] = error_of(&lab->walk, i, lab->machine->info.page_size);
-    data->curve = (struct fm_knee_curve){data->bytes, data->latency, data->error, n,
-                                         (double)lab->machine->info.page_size};
+    data->curve = (struct fm_knee_curve){
+        data->bytes,         data->latency, data->error, n, (double)lab->machine->info.page_size,
+        lab->known.second_ns};
 }
 
 /* Half way up the rise after a level. */

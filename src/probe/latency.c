@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "analysis/median.h"
+#include "probe/first_level.h"
 #include "probe/fit.h"
 #include "probe/probe.h"
 
@@ -12,6 +13,8 @@
 #define MOVED 0.05
 /* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps. */
 #define LEAST_WIDTH 0.01
+/* … and by lines that miss the first level, of which few may hit after all. */
+#define STEERED 0.025
 /* What a plateau may differ from the fit and still pass for flat. */
 #define BLURRED 0.03
 /* What the levels around it may make of a plateau, as a part of its height. They are known by the
@@ -66,13 +69,31 @@ static void unblur(const struct fm_lab *lab, struct fm_known_level *level, size_
     level->hidden = fm_fitted_blur(lab, index);
 }
 
+/* A second level needs no plateau where lines can be steered past the first. */
+static bool measure_second(struct fm_lab *lab, struct fm_known_level *level, struct fm_error *err)
+{
+    double ns;
+    if (!fm_second_latency(lab, &ns, err))
+        return false;
+    if (ns == 0 || ns >= level[1].height_ns) {
+        unblur(lab, level, 1);
+        return true;
+    }
+    level->height_ns = lab->known.second_ns = ns;
+    level->height_low = ns * (1 - STEERED);
+    level->height_high = ns * (1 + STEERED);
+    level->blurred = true;
+    fm_fit_walk(lab);
+    return true;
+}
+
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
     double steepness;
     const size_t bytes = flattest(&lab->walk, level, index + 1 == lab->known.count, &steepness);
     if (!bytes)
-        return true;
+        return index != 1 || measure_second(lab, level, err);
     const double before = fm_walk_at(&lab->walk, (double)bytes);
     unsigned placements = bytes > (1u << 24) ? 1 : PLACEMENTS;
     double readings[PLACEMENTS], low = INFINITY, high = 0, sum = 0;
@@ -92,8 +113,11 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     level->height_ns = flat;
     level->height_low = fmin(low, flat) * (1 - LEAST_WIDTH);
     level->height_high = fmax(high, flat) * (1 + LEAST_WIDTH);
-    if (steepness > FLAT)
-        unblur(lab, level, index);
+    if (steepness <= FLAT)
+        return true;
+    if (index == 1)
+        return measure_second(lab, level, err);
+    unblur(lab, level, index);
     return true;
 }
 
@@ -181,7 +205,7 @@ static const char *const properties[] = {"l1d.latency",           "l1d.latency_c
 const struct fm_probe fm_probe_latency = {
     .name = "latency",
     .finds = "load-to-use latency of every level and of memory",
-    .needs = "cycle,levels",
+    .needs = "cycle,levels,gap",
     .share = 0.1,
     .vital = true,
     .run = run,

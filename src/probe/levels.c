@@ -18,10 +18,6 @@
 #define SHORTEST_LINE 16
 /* The unit of a walk that is as long as can be afforded. */
 #define UNIT 64
-/* Points to an octave where the curve changes, in each effort. */
-static const double dense[] = {[FM_QUICK] = 5, [FM_NORMAL] = 8, [FM_THOROUGH] = 8};
-/* A change between neighbouring points worth looking into. */
-#define WORTH_A_LOOK 0.05
 /* Points in a row, half an octave apart, that make a plateau. */
 #define PLATEAU    3
 #define LOOK_AHEAD 8
@@ -44,7 +40,7 @@ static double far_end(const struct fm_lab *lab)
 
 static bool same(double a, double b)
 {
-    return fabs(log(a / b)) < WORTH_A_LOOK;
+    return fabs(log(a / b)) < FM_WORTH_A_LOOK;
 }
 
 /* How many points in a row, up to the one measured last, show the same latency. */
@@ -108,31 +104,6 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
     }
 }
 
-/* Adds points between neighbours that differ until they are close together. */
-static bool refine(struct fm_lab *lab, double from, double to, struct fm_error *err)
-{
-    struct fm_walk *walk = &lab->walk;
-    const double closest = exp2(1 / dense[lab->options->effort]) * 1.01;
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t i = 0; i + 1 < walk->count; i++) {
-            const struct fm_walk_point *a = &walk->points[i], *b = a + 1;
-            const double ratio = (double)b->bytes / (double)a->bytes;
-            if ((double)a->bytes < from || (double)b->bytes > to || ratio <= closest ||
-                fabs(log(fm_walk_mean(b) / fm_walk_mean(a))) < WORTH_A_LOOK)
-                continue;
-            const double middle = sqrt((double)a->bytes * (double)b->bytes);
-            const size_t before = walk->count;
-            if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)middle, NULL, err))
-                return false;
-            if (walk->count == before)
-                return true;
-            more = true;
-        }
-    }
-    return true;
-}
-
 /* Measures again, a few times at most, the points that a larger footprint undercuts: latency does
    not fall as footprints grow, so something else was at work there. */
 static bool mend(struct fm_lab *lab, struct fm_error *err)
@@ -143,7 +114,7 @@ static bool mend(struct fm_lab *lab, struct fm_error *err)
         bool mended = false;
         for (size_t i = walk->count; i-- > 0;) {
             const double here = fm_walk_mean(&walk->points[i]);
-            if (here > least * (1 + 2 * WORTH_A_LOOK)) {
+            if (here > least * (1 + 2 * FM_WORTH_A_LOOK)) {
                 if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_mend(lab, i, err))
                     return false;
                 mended = true;
@@ -214,7 +185,7 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
         /* A miss costs a good part of a hit on any machine; four points in a row are no noise. */
         above = ns > 1.2 * fm_walk_mean(&walk->points[0]) ? above + 1 : 0;
     }
-    if (!refine(lab, SMALLEST, limit, err))
+    if (!fm_walk_refine(lab, SMALLEST, limit, err))
         return false;
     read_walk(lab, 0);
     if (lab->known.count < 2)
@@ -432,7 +403,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         read_walk(lab, i + 1);
     }
     if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !mend(lab, err) ||
-        !refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
+        !fm_walk_refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
         !fm_repeat_on_fresh_pages(lab, err))
         return false;
     if (!read_to_memory(lab, err))

@@ -9,14 +9,18 @@
 #define RISE 0.05
 /* Changes of latency between placements that make a difference. */
 #define DIFFERENT 0.03
-/* … and what they make of most points of a rise that they move. */
-#define MOVED 0.06
+/* … and what they make of most points of a rise that they move; of many readings all but few lie
+   within so many standard deviations. */
+#define MOVED      0.06
+#define DEVIATIONS 3
 /* … and of the two halves of a rise that do not meet. */
 #define APART 0.1
 /* Footprints beyond this are so many pages that luck evens out, or cost too much. */
 static const double largest[] = {[FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p24, [FM_THOROUGH] = 0x1p25};
 /* How long before a rise shows itself a larger number of placements may find its beginning. */
 #define BEFORE 4
+/* … and how far beyond the last one its end may lie. */
+#define AFTER 1.5
 /* References and time spent at the most, in each effort: on all rises, and on the beginning of
    each. And the laps that one reading takes, roughly. */
 static const struct spend {
@@ -58,16 +62,15 @@ static bool differ(double a, double b, double by)
 /* Where pages are scattered, a lucky placement hides where a rise begins, or that placements move
    it at all. So all between the second level, or the first rise that they move, and the end of the
    last are measured again. */
-static void widen(const struct fm_lab *lab, struct rises *rises, double most)
+static void widen(const struct fm_lab *lab, struct rises *rises, double to)
 {
     const struct fm_walk *walk = &lab->walk;
     const double second = lab->known.count > 1 ? lab->known.levels[1].flat_from : INFINITY;
     const double from = fmin(rises->smallest / BEFORE, second);
-    const double end = 1.5 * (double)walk->points[rises->index[0]].bytes;
     rises->count = 0;
     for (size_t i = walk->count; i-- > 0;) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes >= from && bytes <= fmin(end, most))
+        if (bytes >= from && bytes <= to)
             rises->index[rises->count++] = i;
     }
 }
@@ -301,9 +304,24 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     lab->known.scattered = rises.smallest > 0;
     if (!lab->known.scattered || counted)
         return true;
-    widen(lab, &rises, most);
+    /* On other pages a rise may begin where the first showed none. */
+    const double end = AFTER * (double)lab->walk.points[rises.index[0]].bytes;
+    if (!fm_lab_place(lab, (size_t)end, err) ||
+        !fm_walk_refine(lab, rises.smallest / BEFORE, fmin(end, most), err))
+        return false;
+    widen(lab, &rises, fmin(end, most));
     return compare_thin(lab, &rises, err) && sample_all(lab, &rises, err) &&
            sample_beginnings(lab, &rises, err);
+}
+
+/* Whether placements move a point by more than clocks do: these are off by a part of the whole
+   reading, and once in many readings by much. */
+static bool is_moved(const struct fm_walk_point *point)
+{
+    const double mean = fm_walk_mean(point);
+    const double deviation = fm_walk_error(point) * mean * sqrt(point->placements);
+    const double spread = fmin(point->high - point->low, DEVIATIONS * deviation);
+    return spread > MOVED * (mean + point->tlb_ns);
 }
 
 bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)
@@ -317,7 +335,7 @@ bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)
         if (bytes < here->flat_to || bytes > next->flat_from || point->placements < 2)
             continue;
         all++;
-        moved += point->high - point->low > MOVED * fm_walk_mean(point);
+        moved += is_moved(point);
     }
     return 2 * moved > all;
 }

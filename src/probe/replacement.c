@@ -4,10 +4,9 @@
 #include <stdio.h>
 
 #include "probe/contest.h"
+#include "probe/first_level.h"
 #include "probe/probe.h"
-#include "refstring/refstring.h"
 
-#define SETS 12
 /* Fresh placements from which one is taken on which the level behind holds all blocks, and how
    close to the best of them is as good. */
 #define FEWEST_PLACEMENTS 3
@@ -15,8 +14,7 @@
 #define AS_GOOD           1.03
 
 struct first_level {
-    unsigned ways;
-    size_t line, stride;
+    struct fm_first_level is;
     double hit_ns, cost_ns; /* of a miss */
 };
 
@@ -43,14 +41,7 @@ static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
                      struct fm_lap_reading *reading, struct fm_error *err)
 {
     const struct first_level *level = data;
-    struct fm_lap_plan plan = {.block = lap->block,
-                               .length = lap->length,
-                               .blocks = lap->blocks,
-                               .sets = SETS,
-                               .line = level->line,
-                               .stride = level->stride,
-                               .page = lab->machine->info.page_size,
-                               .seed = fm_lab_seed(lab)};
+    struct fm_lap_plan plan = fm_first_level_lap(lab, &level->is, lap);
     double with, without;
     if (fm_laps_are_counted(lab, 0))
         return count_lap(lab, level, &plan, lap, reading, err);
@@ -72,8 +63,8 @@ static bool choose_placement(struct fm_lab *lab, struct first_level *level, stru
     struct fm_lap lap;
     struct fm_lap_reading reading;
     double best = INFINITY;
-    fm_lap_cycle(&lap, level->ways + level->ways / 2 + 2);
-    const size_t bytes = (lap.blocks + 1) * level->stride + 2 * lab->machine->info.page_size;
+    fm_lap_cycle(&lap, level->is.ways + level->is.ways / 2 + 2);
+    const size_t bytes = (lap.blocks + 1) * level->is.stride + 2 * lab->machine->info.page_size;
     for (int i = 0; i < MOST_PLACEMENTS; i++) {
         if (!fm_lab_place(lab, bytes, err) || !time_lap(lab, level, &lap, &reading, err))
             return false;
@@ -86,23 +77,6 @@ static bool choose_placement(struct fm_lab *lab, struct first_level *level, stru
     return true;
 }
 
-/* What earlier probes found of the first level; false: not all that is needed. */
-static bool recall(const struct fm_lab *lab, struct first_level *level)
-{
-    const struct fm_finding *ways = fm_result_find(lab->result, "l1d.ways");
-    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
-    const struct fm_finding *line = fm_result_find(lab->result, "l1d.line");
-    if (!ways || ways->status != FM_MEASURED || !capacity || capacity->status != FM_MEASURED ||
-        !line || line->status != FM_MEASURED)
-        return false;
-    const bool full = ways->value.kind == FM_VALUE_TEXT;
-    level->line = (size_t)line->value.number;
-    level->ways = full ? (unsigned)(capacity->value.number / line->value.number)
-                       : (unsigned)ways->value.number;
-    level->stride = (size_t)(capacity->value.number / level->ways);
-    return level->stride % level->line == 0 && level->stride > 0;
-}
-
 static bool ask_first_level(struct fm_lab *lab, struct first_level *level, struct fm_error *err)
 {
     const struct fm_known_level *first = &lab->known.levels[0];
@@ -111,8 +85,8 @@ static bool ask_first_level(struct fm_lab *lab, struct first_level *level, struc
     const struct fm_contest contest = {
         .property = "l1d.replacement",
         .curve = "laps-l1d",
-        .ways = level->ways,
-        .visits = (unsigned)(level->line / FM_WORD),
+        .ways = level->is.ways,
+        .visits = (unsigned)(level->is.line / FM_WORD),
         .hit_ns = level->hit_ns,
         .cost_ns = level->cost_ns,
         .meter = fm_lap_meter(lab, 0),
@@ -128,17 +102,17 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     struct fm_finding *finding = fm_result_finding(lab->result, "l1d.replacement", "");
     if (!finding)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
-    if (!recall(lab, &level) || lab->known.count < 2) {
+    if (!fm_recall_first_level(lab, &level.is) || lab->known.count < 2) {
         fm_undetermined(finding,
                         "its ways are not known, so that no lines can be steered to a set");
         return true;
     }
-    if (level.ways == 1) {
+    if (level.is.ways == 1) {
         fm_undetermined(finding, "each line has but one place: there is nothing to choose");
         finding->status = FM_ABSENT;
         return true;
     }
-    if (level.ways > FM_LAP_WAYS) {
+    if (level.is.ways > FM_LAP_WAYS) {
         char reason[sizeof finding->note];
         snprintf(reason, sizeof reason, "laps are not made for sets of more than %d ways",
                  FM_LAP_WAYS);

@@ -30,6 +30,9 @@
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 
+/* Points to an octave where the curve changes, in each effort. */
+static const double dense[] = {[FM_QUICK] = 5, [FM_NORMAL] = 8, [FM_THOROUGH] = 8};
+
 double fm_walk_mean(const struct fm_walk_point *point)
 {
     return point->sum / point->placements - point->tlb_ns;
@@ -384,4 +387,28 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
             add_tlb_reading(point, single - whole, 1);
     }
     return fit_tlb(&lab->walk, err);
+}
+
+bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error *err)
+{
+    struct fm_walk *walk = &lab->walk;
+    const double closest = exp2(1 / dense[lab->options->effort]) * 1.01;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i + 1 < walk->count; i++) {
+            const struct fm_walk_point *a = &walk->points[i], *b = a + 1;
+            const double ratio = (double)b->bytes / (double)a->bytes;
+            if ((double)a->bytes < from || (double)b->bytes > to || ratio <= closest ||
+                fabs(log(fm_walk_mean(b) / fm_walk_mean(a))) < FM_WORTH_A_LOOK)
+                continue;
+            const double middle = sqrt((double)a->bytes * (double)b->bytes);
+            const size_t before = walk->count;
+            if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)middle, NULL, err))
+                return false;
+            if (walk->count == before)
+                return true;
+            more = true;
+        }
+    }
+    return true;
 }

@@ -47,6 +47,13 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
    little. Not so if the survey is to be quick. */
 bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
+/* A change between neighbouring points worth looking into. */
+#define FM_WORTH_A_LOOK 0.05
+
+/* Adds points between neighbours that differ, in a range, until they are close together; on the
+   current placement. */
+bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error *err);
+
 /* A reading of a point on the current placement in as little time as can be: its luck with the
    pages weighs more than what the clock adds. */
 struct fm_walk_sampling {

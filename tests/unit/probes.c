@@ -175,6 +175,30 @@ static void luck_makes_no_level(void **state)
     }
 }
 
+/* A second level of two ways on scattered pages loses lines from the first page on, so that no
+   plateau shows what a hit takes; lines that are steered past the first level do, whatever line
+   that gives up. */
+static void a_latency_needs_no_plateau(void **state)
+{
+    (void)state;
+    static const enum fm_replacement policies[] = {FM_REPLACE_LRU, FM_REPLACE_RANDOM,
+                                                   FM_REPLACE_NRU, FM_REPLACE_SRRIP};
+    struct fm_survey_options options = lab_options();
+    options.only = "latency";
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct fm_description machine =
+            lab_small(lab_cache(1, 16384, 64, 4), lab_cache(2, 131072, 64, 2));
+        machine.caches[0].replacement = policies[i];
+        machine.caches[1].index = FM_INDEX_PHYSICAL;
+        machine.page_mapping = FM_MAPPING_RANDOM;
+        machine.noise = (struct fm_noise_description){.jitter = 0.01, .timer_ns = 8};
+        struct fm_result result;
+        lab_survey(&machine, &options, &result);
+        lab_expect(&result, "l2.latency_cycles", machine.caches[1].latency, 1);
+        fm_result_free(&result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +209,7 @@ int main(void)
         cmocka_unit_test(tells_a_line_from_a_pair),
         cmocka_unit_test(finds_scattered_pages),
         cmocka_unit_test(luck_makes_no_level),
+        cmocka_unit_test(a_latency_needs_no_plateau),
         cmocka_unit_test(published_method_finds_odd_first_levels),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
