@@ -65,11 +65,19 @@ static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t 
         ways->value = ways->low = ways->high = fm_text("full");
 }
 
-/* Entries that map less than the page that the kernel gave: the pages are not what they seem. */
+/* Entries that map less or more than the page that the kernel gave: the pages are not what they
+   seem. Those that were seen to grow have a warning of their own. */
 static void warn_of_pieces(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     char page[FM_SIZE_TEXT], piece[FM_SIZE_TEXT];
     const struct fm_known_tlb *tlb = &tlbs->known[index];
+    if (tlb->ways && tlb->piece > tlbs->list.mapped && tlbs->list.ripen.visits == 0)
+        fm_result_warn(lab->result, "page-groups", "read its entries in units of its own page_size",
+                       "an entry of %s%zu maps %s where pages of %s were asked for: it holds "
+                       "neighbours together, or the pages had been made larger before they were "
+                       "first timed",
+                       tlbs->name, index + 1, fm_format_size(tlb->piece, piece),
+                       fm_format_size(tlbs->list.mapped, page));
     if (tlb->ways && tlb->piece < tlbs->list.mapped)
         fm_result_warn(lab->result, "page-pieces",
                        "in a virtual machine, have the host back it with huge pages",
