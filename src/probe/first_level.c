@@ -116,8 +116,8 @@ bool fm_second_latency(struct fm_lab *lab, double *ns, struct fm_error *err)
     /* Lots, and policies that keep some lines whatever comes, let hits through: the fewer the more
        lines there are. Where that makes a difference, it is the one that lots make, or it is not
        known what a miss takes. Few lines come first: the level behind holds those most often. */
-    const unsigned blocks[] = {level.ways + 1, level.ways + 2, level.ways + 3, 2 * level.ways + 1,
-                               3 * level.ways + 1};
+    const unsigned blocks[] = {level.ways + 1,     level.ways + 2,     level.ways + 3,
+                               2 * level.ways + 1, 2 * level.ways + 2, 3 * level.ways + 1};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks && *ns == 0; i++) {
         double longer;
         if (!time_luckiest(lab, &level, blocks[i], &longer, err))
