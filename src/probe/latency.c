@@ -83,6 +83,7 @@ static bool measure_second(struct fm_lab *lab, struct fm_known_level *level, str
     level->height_low = ns * (1 - STEERED);
     level->height_high = ns * (1 + STEERED);
     level->blurred = true;
+    level->inferred = false;
     fm_fit_walk(lab);
     return true;
 }
@@ -133,6 +134,12 @@ static bool is_possible(const struct fm_known *known, size_t index)
     return level->height_ns > (index ? level[-1].height_ns : 0);
 }
 
+/* What no plateau shows is known by no more than that a fit needs it. */
+static bool is_hidden(const struct fm_known_level *level)
+{
+    return level->inferred || level->hidden > HIDDEN;
+}
+
 static void report(struct fm_lab *lab, size_t index)
 {
     const struct fm_known *known = &lab->known;
@@ -144,7 +151,7 @@ static void report(struct fm_lab *lab, size_t index)
         fm_undetermined(ns, "latency still rises at the largest footprint measured");
     } else if (!is_possible(known, index)) {
         fm_undetermined(ns, disturbed);
-    } else if (level->hidden > HIDDEN) {
+    } else if (is_hidden(level)) {
         fm_undetermined(ns, hidden);
     } else {
         fm_measured(ns, level->height_ns, level->height_low, level->height_high,
@@ -175,7 +182,7 @@ static void report_miss(struct fm_lab *lab, size_t index)
         fm_undetermined(miss, "latency still rises at the largest footprint measured");
     else if (!is_possible(known, index) || !is_possible(known, index + 1))
         fm_undetermined(miss, disturbed);
-    else if (fmax(here->hidden, next->hidden) > HIDDEN)
+    else if (is_hidden(here) || is_hidden(next))
         fm_undetermined(miss, hidden);
     else
         fm_measured(miss, next->height_ns - here->height_ns, next->height_low - here->height_high,
