@@ -45,6 +45,13 @@ static struct fm_stat_cache cache_of(const struct fm_result *result, const char 
     return cache;
 }
 
+static bool is_of_here(const struct fm_result *result)
+{
+    char name[FM_INFO_TEXT];
+    fm_computer_name(name, sizeof name);
+    return strcmp(name, result->machine.name) == 0;
+}
+
 static const char *const structures[FM_STAT_LEVELS] = {"l1d", "l2", "l3"};
 
 /* The levels that are known well enough to be modelled. */
@@ -68,11 +75,25 @@ static bool machine_of(const struct fm_result *from, struct fm_stat_machine *mac
            fm_fail(err, FM_ERR_USAGE, "result: it has no cache in it: survey the machine again");
 }
 
-static void note_rounding(struct fm_result *result, const char *rounded)
+static void note_rounding(struct fm_result *result, size_t outer, const char *rounded)
 {
     if (*rounded)
-        fm_result_warn(result, "rounded", "read the shares near those sizes with care",
+        fm_result_warn(result, outer > 1 ? "rounded-l3" : "rounded",
+                       "read the shares near those sizes with care",
                        "callgrind takes a power of two of sets: %s", rounded);
+}
+
+static void note_processes(struct fm_result *result, const struct fm_stat_modelled *modelled)
+{
+    if (modelled->unseen)
+        fm_result_warn(result, "forked-unseen", "take the references for an upper bound",
+                       "%zu processes were started by no call that is known: what their parents "
+                       "had counted until then is counted again",
+                       modelled->unseen);
+    if (modelled->silent)
+        fm_result_warn(result, "not-counted", "let the command's processes end by themselves",
+                       "%zu processes left no count: they were killed, or could not be started",
+                       modelled->silent);
 }
 
 /* Two levels at a time: the first with the second, then the first with the third. */
@@ -87,12 +108,14 @@ static bool count_levels(char *const *command, const struct fm_result *from,
     *counts = fm_stat_no_counts();
     for (size_t outer = machine->count > 1 ? 1 : 0; outer < machine->count; outer++) {
         struct fm_description model;
-        struct fm_counts seen;
+        struct fm_stat_modelled modelled;
         char rounded[200];
         fm_stat_model(&caches[0], &caches[outer], &instructions, &model, rounded, sizeof rounded);
-        if (!fm_stat_count(command, &model, &seen, err))
+        if (!fm_stat_count(command, &model, &modelled, err))
             return false;
-        note_rounding(result, rounded);
+        const struct fm_counts seen = modelled.counts;
+        note_rounding(result, outer, rounded);
+        note_processes(result, &modelled);
         counts->references = (double)seen.references;
         counts->fills[0] = (double)seen.cache_miss[0];
         counts->fills[outer] = outer ? (double)seen.cache_miss[1] : (double)seen.cache_miss[0];
@@ -205,6 +228,30 @@ static bool count_in_model(char *const *command, const struct fm_result *from,
     return true;
 }
 
+static void warn_of_another(struct fm_result *result, const struct fm_result *from)
+{
+    if (!is_of_here(from))
+        fm_result_warn(result, "other-machine", "survey this computer, and use its result",
+                       "the caches are those of another machine (%.60s) than the one that the "
+                       "command ran on: times and counts do not belong together",
+                       from->machine.name);
+}
+
+/* Whether the command shall run once more, in the model. One that a signal ended is not: it would
+   crash again, or be what somebody had to stop by hand. */
+static bool run_again(enum choice choice, struct counted *counted, struct fm_result *result)
+{
+    if (choice != BY_CALLGRIND && (choice != BY_AUTO || counted->shares))
+        return false;
+    if (counted->native.end != FM_COMMAND_KILLED)
+        return true;
+    snprintf(counted->why, sizeof counted->why,
+             "signal %d (%s) ended the command, so that it was not run again in callgrind's model",
+             counted->native.code, strsignal(counted->native.code));
+    fm_result_warn(result, "killed", "let the command end by itself", "%s", counted->why);
+    return false;
+}
+
 static bool stat_into(struct fm_result *result, const struct fm_result *from, char *const *command,
                       unsigned element, const char *by, struct fathom_command *ended,
                       struct fm_error *err)
@@ -228,8 +275,9 @@ static bool stat_into(struct fm_result *result, const struct fm_result *from, ch
     *ended = (struct fathom_command){(enum fathom_ended)native->end, native->code};
     if (native->end == FM_COMMAND_NOT_FOUND || native->end == FM_COMMAND_NOT_RUN)
         return fm_fail(err, FM_ERR_USAGE, "%.200s: %s", command[0], strerror(native->code));
-    const bool model = choice == BY_CALLGRIND || (choice == BY_AUTO && !counted.shares);
-    if (model && !count_in_model(command, from, &machine, caches, &counted, result, err))
+    warn_of_another(result, from);
+    if (run_again(choice, &counted, result) &&
+        !count_in_model(command, from, &machine, caches, &counted, result, err))
         return false;
     if (!fm_stat_report(result, &counted.counts, &machine, &native->times, element, counted.meter,
                         counted.why, err))
@@ -260,9 +308,7 @@ struct fathom_result *fathom_stat(const struct fathom_result *machine, char *con
 
 bool fathom_is_of_here(const struct fathom_result *result)
 {
-    char name[FM_INFO_TEXT];
-    fm_computer_name(name, sizeof name);
-    return strcmp(name, result->result.machine.name) == 0;
+    return is_of_here(&result->result);
 }
 
 char *fathom_stat_text(struct fathom_result *result, enum fathom_format format,

@@ -1,6 +1,5 @@
 #include "meter/valgrind.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,40 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/smallfile.h"
 #include "meter/callgrind.h"
+#include "meter/dumps.h"
 
-#define DUMPS      "dump"
-#define DUMP_SPACE ((size_t)64 << 20)
-#define PATH_SPACE 4096
-
-/* A folder of our own, that nobody else may enter: no file in it can have been put there. */
-static bool make_folder(char *path, size_t size, struct fm_error *err)
-{
-    const char *base = getenv("TMPDIR");
-    const int length =
-        snprintf(path, size, "%s/fathom-XXXXXX", base && *base == '/' ? base : "/tmp");
-    if (length < 0 || (size_t)length >= size || !mkdtemp(path))
-        return fm_fail(err, FM_ERR_IO, "%.200s: no folder can be made there: %s", path,
-                       strerror(errno));
-    return true;
-}
-
-static void remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    while (folder && (entry = readdir(folder)))
-        if (strncmp(entry->d_name, DUMPS, strlen(DUMPS)) == 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        closedir(folder);
-    rmdir(path);
-}
+/* How often the dumps of a command are looked for, at least. */
+#define LOOK_MS 20
 
 static size_t length_of(const char *const *list)
 {
@@ -81,32 +54,61 @@ static char **joined(const char *const *const *lists, size_t count)
     return list;
 }
 
+/* A process that forks hands all it has counted on to its child, and one that runs another program
+   in its place forgets it: both are made to write down what they have first, and to begin anew.
+   Where a function has several versions, that stands behind its name. posix_spawn and system are
+   not among them but clone, which they call: callgrind notices a function that ends in a jump to
+   another once only. */
+#define WRITES_BEFORE(name) "--dump-before=" name, "--dump-before=" name "@*"
+
 static char **arguments_of(const struct fm_valgrind_plan *plan, const char *out_file)
 {
     static const char *const always[] = {"valgrind",        "-q", "--vgdb=no", "--tool=callgrind",
                                          "--cache-sim=yes", NULL};
     static const char *const of_self[] = {"--instr-atstart=no", "--collect-atstart=no", NULL};
-    static const char *const of_other[] = {"--trace-children=yes", NULL};
+    static const char *const of_other[] = {
+        "--trace-children=yes",   WRITES_BEFORE("fork"),     WRITES_BEFORE("__libc_fork"),
+        WRITES_BEFORE("_Fork"),   WRITES_BEFORE("vfork"),    WRITES_BEFORE("__libc_vfork"),
+        WRITES_BEFORE("clone"),   WRITES_BEFORE("__clone"),  WRITES_BEFORE("execve"),
+        WRITES_BEFORE("fexecve"), WRITES_BEFORE("execveat"), NULL};
     const char *const last[] = {out_file, "--", NULL};
     const char *const *const lists[] = {always, plan->self ? of_self : of_other, plan->options,
                                         last, (const char *const *)plan->command};
     return joined(lists, sizeof lists / sizeof lists[0]);
 }
 
+static bool lost(struct fm_error *err)
+{
+    return fm_fail(err, FM_ERR_INTERNAL, "valgrind: lost: %s", strerror(errno));
+}
+
 /* Waits for the end. An interruption may mean that the program shall end early. */
-static bool wait_for(pid_t child, const struct fm_valgrind_plan *plan, int *status,
-                     struct fm_error *err)
+static bool wait_for_self(pid_t child, const struct fm_valgrind_plan *plan, int *status,
+                          struct fm_error *err)
 {
     bool told = false;
     while (waitpid(child, status, 0) < 0) {
         if (errno != EINTR)
-            return fm_fail(err, FM_ERR_INTERNAL, "valgrind: lost: %s", strerror(errno));
+            return lost(err);
         if (!told && plan->stop && plan->stop(plan->data)) {
             kill(child, SIGTERM);
             told = true;
         }
     }
     return true;
+}
+
+/* The same of a command, whose dumps are taken meanwhile. */
+static bool wait_for_other(pid_t child, struct fm_dumps *dumps, int *status, struct fm_error *err)
+{
+    for (;;) {
+        const pid_t ended = waitpid(child, status, WNOHANG);
+        if (ended < 0 && errno != EINTR)
+            return lost(err);
+        if (ended == child)
+            return true;
+        fm_dumps_take(dumps, LOOK_MS);
+    }
 }
 
 /* Standard input, output and error become nothing. */
@@ -129,7 +131,7 @@ bool fm_valgrind_there(struct fm_error *err)
 {
     const char *at = getenv("PATH");
     while (at && *at) {
-        char path[PATH_SPACE];
+        char path[FM_DUMPS_PATH];
         const size_t length = strcspn(at, ":");
         snprintf(path, sizeof path, "%.*s/valgrind", (int)length, at);
         if (access(path, X_OK) == 0)
@@ -152,15 +154,15 @@ static int start(const struct fm_valgrind_plan *plan, char **arguments, char **e
     return failure;
 }
 
-static bool spawn(const struct fm_valgrind_plan *plan, const char *folder, int *status,
+static bool spawn(const struct fm_valgrind_plan *plan, struct fm_dumps *dumps, int *status,
                   struct fm_error *err)
 {
-    char out_file[PATH_SPACE + 64], dumps[PATH_SPACE + 64];
-    snprintf(out_file, sizeof out_file, "--callgrind-out-file=%s/%s%s", folder, DUMPS,
-             plan->self ? "" : ".%p");
-    snprintf(dumps, sizeof dumps, "%s=%s/%s", FM_CALLGRIND_DUMPS, folder, DUMPS);
+    char out_file[FM_DUMPS_PATH + 64], told[FM_DUMPS_PATH + 64];
+    snprintf(out_file, sizeof out_file, "--callgrind-out-file=%s/%s%s", dumps->folder,
+             FM_DUMPS_NAME, plan->self ? "" : ".%p");
+    snprintf(told, sizeof told, "%s=%s/%s", FM_CALLGRIND_DUMPS, dumps->folder, FM_DUMPS_NAME);
     char **arguments = arguments_of(plan, out_file);
-    char **environment = plan->self ? environment_with(dumps) : environ;
+    char **environment = plan->self ? environment_with(told) : environ;
     pid_t child;
     int failure = arguments && environment ? 0 : ENOMEM;
     if (!failure)
@@ -173,36 +175,17 @@ static bool spawn(const struct fm_valgrind_plan *plan, const char *folder, int *
     if (failure)
         return fm_fail(err, FM_ERR_UNSUPPORTED, "valgrind: cannot be started: %s",
                        strerror(failure));
-    return wait_for(child, plan, status, err);
+    return plan->self ? wait_for_self(child, plan, status, err)
+                      : wait_for_other(child, dumps, status, err);
 }
 
-static bool read_dumps(const char *folder, bool (*read)(void *data, const char *text), void *data,
-                       struct fm_error *err)
+bool fm_valgrind_run(const struct fm_valgrind_plan *plan, fm_dump_reader *read, void *data,
+                     int *status, struct fm_error *err)
 {
-    DIR *directory = opendir(folder);
-    const struct dirent *entry;
-    char *text = malloc(DUMP_SPACE);
-    bool good = directory && text;
-    while (good && (entry = readdir(directory))) {
-        if (strncmp(entry->d_name, DUMPS, strlen(DUMPS)) != 0)
-            continue;
-        good = fm_read_smallf(text, DUMP_SPACE, "%s/%s", folder, entry->d_name) && read(data, text);
-    }
-    free(text);
-    if (directory)
-        closedir(directory);
-    return good || fm_fail(err, FM_ERR_IO, "callgrind: what it wrote cannot be read");
-}
-
-bool fm_valgrind_run(const struct fm_valgrind_plan *plan,
-                     bool (*read)(void *data, const char *text), void *data, int *status,
-                     struct fm_error *err)
-{
-    char folder[PATH_SPACE];
-    if (!make_folder(folder, sizeof folder, err))
+    struct fm_dumps dumps;
+    if (!fm_dumps_open(&dumps, plan->self ? NULL : read, data, err))
         return false;
-    const bool good =
-        spawn(plan, folder, status, err) && (plan->self || read_dumps(folder, read, data, err));
-    remove_folder(folder);
-    return good;
+    const bool ran = spawn(plan, &dumps, status, err);
+    struct fm_error unheard;
+    return fm_dumps_close(&dumps, ran ? err : &unheard) && ran;
 }

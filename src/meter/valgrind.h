@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "core/error.h"
+#include "meter/dumps.h"
 
 /* What a run under callgrind is asked. */
 struct fm_valgrind_plan {
@@ -22,10 +23,10 @@ bool fm_valgrind_there(struct fm_error *err);
 
 /* Runs the command and waits for its end. *status is what wait gives. With `self` it finds
    FM_CALLGRIND_DUMPS set. Otherwise counting goes from its first instruction to its last, all
-   threads and children together, each process into a file of its own; `read` is then called with
-   the text of each file. UNSUPPORTED when there is no valgrind. */
-bool fm_valgrind_run(const struct fm_valgrind_plan *plan,
-                     bool (*read)(void *data, const char *text), void *data, int *status,
-                     struct fm_error *err);
+   threads and children together. Each process writes what it counted before it forks, before it
+   runs another program in its place, and when it ends; `read` gets each of these as it comes.
+   UNSUPPORTED when there is no valgrind. */
+bool fm_valgrind_run(const struct fm_valgrind_plan *plan, fm_dump_reader *read, void *data,
+                     int *status, struct fm_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "meter/callgrind.h"
 #include "meter/valgrind.h"
+#include "stat/family.h"
 #include "stat/stat.h"
 
 /* Ways to assume where none were measured; the capacity decides how many it is. */
@@ -53,32 +53,18 @@ void fm_stat_model(const struct fm_stat_cache *inner, const struct fm_stat_cache
     say("the outer level", outer, &model->caches[2], rounded, size);
 }
 
-struct sum {
-    struct fm_counts counts;
-    unsigned processes;
-};
-
-static bool add_process(void *data, const char *text)
+static bool add_dump(void *data, const char *text)
 {
-    struct sum *sum = data;
-    struct fm_counts counts;
-    if (!fm_callgrind_read_dump(text, &counts))
-        return false;
-    sum->counts.references += counts.references;
-    sum->counts.cache_miss[0] += counts.cache_miss[0];
-    sum->counts.cache_miss[1] += counts.cache_miss[1];
-    sum->counts.fetch_miss += counts.fetch_miss;
-    sum->processes++;
-    return true;
+    return fm_family_add(data, text);
 }
 
 bool fm_stat_count(char *const *command, const struct fm_description *model,
-                   struct fm_counts *counts, struct fm_error *err)
+                   struct fm_stat_modelled *modelled, struct fm_error *err)
 {
     static const char *const names[] = {"I1", "D1", "LL"};
     char texts[3][64];
     const char *options[4] = {NULL};
-    struct sum sum = {.processes = 0};
+    struct fm_family family = {.size = 0};
     int status;
     for (size_t i = 0; i < 3; i++) {
         const struct fm_cache_description *cache = &model->caches[i];
@@ -87,10 +73,12 @@ bool fm_stat_count(char *const *command, const struct fm_description *model,
         options[i] = texts[i];
     }
     const struct fm_valgrind_plan plan = {.options = options, .command = command, .silent = true};
-    if (!fm_valgrind_run(&plan, add_process, &sum, &status, err))
-        return false;
-    if (!sum.processes)
-        return fm_fail(err, FM_ERR_UNSUPPORTED, "valgrind: it could not run the command");
-    *counts = sum.counts;
-    return true;
+    const bool ran = fm_valgrind_run(&plan, add_dump, &family, &status, err);
+    *modelled = (struct fm_stat_modelled){.counts = family.counts,
+                                          .unseen = fm_family_unseen(&family),
+                                          .silent = fm_family_silent(&family)};
+    const bool counted = family.size;
+    fm_family_free(&family);
+    return ran &&
+           (counted || fm_fail(err, FM_ERR_UNSUPPORTED, "valgrind: it could not run the command"));
 }

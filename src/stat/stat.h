@@ -106,8 +106,16 @@ void fm_stat_model(const struct fm_stat_cache *inner, const struct fm_stat_cache
                    const struct fm_stat_cache *instructions, struct fm_description *model,
                    char *rounded, size_t size);
 
+/* What was counted in it, and of how many processes it is not right: those that were started in a
+   way callgrind did not see count what their parent did before once more, those that were killed do
+   not count. */
+struct fm_stat_modelled {
+    struct fm_counts counts;
+    size_t unseen, silent;
+};
+
 /* Counts the command in that model, its output thrown away and its input empty. */
 bool fm_stat_count(char *const *command, const struct fm_description *model,
-                   struct fm_counts *counts, struct fm_error *err);
+                   struct fm_stat_modelled *modelled, struct fm_error *err);
 
 #endif

@@ -1,5 +1,8 @@
 #!/bin/sh
 # stat as a user runs it: the command's output, exit status and signals stay what they are.
+#
+#     stat.sh PROGRAM SOURCE FORKS      (FORKS: tests/cli/forks.c)
+forks=$(realpath "$3")
 . "$(dirname "$0")/lib.sh"
 run survey --machine "$top/machines/intel-pentium-ii-233.yaml" --quick -o p2.json
 run survey --machine "$top/machines/intel-itanium2-900-papi.yaml" --meter sim --only counters -o it2.json
@@ -23,14 +26,48 @@ run stat --quiet --result p2.json --format json -o large.json -- sh -c 'sort /de
 ok "children are counted" json '[.findings[] | select(.property == "app.references") | .value][0] > 100000' \
     large.json
 
+# references WAY: what the command that starts processes in that way counts.
+references() {
+    run stat --quiet --result p2.json --meter callgrind --format json -o forks.json -- "$forks" "$1"
+    jq '.findings[] | select(.property == "app.references") | .value' forks.json
+}
+# in_all WAY PIECES IMAGES: pieces of work of 100000 references, and so many times a program that starts and ends.
+in_all() {
+    most=$(($2 * 100000 + $3 * nothing + 60000))
+    ok "$1: each process counts what it did, once" [ "$(references "$1")" -gt $((most - 60000)) -a \
+        "$(references "$1")" -lt "$most" ]
+}
+nothing=$(references nothing)
+in_all deep 8 1
+in_all wide 16 1
+in_all threads 8 1
+in_all spawned 1 4
+in_all executed 18 3
+ok "nothing is wrong with that" json '[.warnings[].id] | (index("forked-unseen") or index("not-counted")) | not' \
+    forks.json
+references raw >count
+ok "a process that nobody saw begin is warned of" json '[.warnings[].id] | index("forked-unseen")' forks.json
+references killed >count
+ok "so is one that left no count" json '[.warnings[].id] | index("not-counted")' forks.json
+
 run stat --result p2.json -- true
 ok "a result of another machine is warned of" grep -q 'of another machine' err
+run stat --quiet --result p2.json --format json -o other.json -- true
+ok "in the result too" json '[.warnings[].id] | index("other-machine")' other.json
 run stat --quiet --result p2.json -- nonesuch
 ok "not found is 127" [ "$code" = 127 -a ! -s out ]
 run stat --quiet --result p2.json -- /
 ok "not executable is 126" [ "$code" = 126 -a ! -s out ]
 run stat --quiet --result p2.json -- sh -c 'kill -KILL $$'
 ok "a signal is passed through" [ "$code" = 137 ]
+for meter in auto callgrind; do
+    : >times
+    run stat --quiet --result p2.json --meter $meter --format json -o killed.json -- sh -c 'echo >>times; kill -TERM $$'
+    ok "what a signal ended is not run again by $meter" [ "$code" = 143 -a "$(wc -l <times)" = 1 ]
+    ok "what is known of it is told" json '[.findings[] | {(.property): .}] | add |
+        ."app.elapsed".value > 0 and ."app.references".status == "unsupported" and
+        (."app.references".note | test("signal 15"))' killed.json
+done
 refused "no command" 125 'COMMAND... is missing' stat
 refused "a bad element" 125 '--element' stat --element 5 -- true
 refused "a bad option" 125 'no such option' stat --what -- true

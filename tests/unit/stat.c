@@ -1,11 +1,13 @@
 /* Where references are served from: the paper's arithmetic, and kernels whose truth is known. */
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/rng.h"
 #include "sim_lab.h"
+#include "stat/family.h"
 #include "stat/stat.h"
 
 static struct fm_stat_machine two_levels(double line)
@@ -379,6 +381,48 @@ static void cycles_lost_are_counted_or_estimated(void **state)
     fm_result_free(&result);
 }
 
+static void tell(struct fm_family *family, int pid, const char *why)
+{
+    char text[200];
+    snprintf(text, sizeof text, "pid: %d\npart: 1\ndesc: Trigger: %s\nevents: Dr\ntotals: 10\n",
+             pid, why);
+    assert_true(fm_family_add(family, text));
+}
+
+static void processes_are_told_apart(void **state)
+{
+    (void)state;
+    static const char end[] = "Program termination", fork[] = "--dump-before=fork",
+                      inner[] = "--dump-before=_Fork", vfork[] = "--dump-before=vfork@@GLIBC_2.17",
+                      exec[] = "--dump-before=execve", clone[] = "--dump-before=clone";
+    struct fm_family family = {.size = 0};
+    tell(&family, 7, fork);
+    tell(&family, 7, fork); /* another thread */
+    tell(&family, 7, inner);
+    tell(&family, 7, inner);
+    tell(&family, 8, exec);
+    tell(&family, 8, vfork);
+    tell(&family, 9, end);
+    tell(&family, 10, end);
+    tell(&family, 8, end);
+    tell(&family, 7, end);
+    assert_int_equal(family.counts.references, 100);
+    assert_int_equal(family.size, 4);
+    assert_int_equal(family.births, 3);
+    assert_int_equal(fm_family_unseen(&family), 0);
+    assert_int_equal(fm_family_silent(&family), 0);
+    tell(&family, 11, end);
+    assert_int_equal(fm_family_unseen(&family), 1);
+    tell(&family, 7, inner); /* not by way of fork */
+    tell(&family, 7, clone); /* a thread, or a process */
+    assert_int_equal(fm_family_unseen(&family), 0);
+    assert_int_equal(fm_family_silent(&family), 0);
+    tell(&family, 7, fork);
+    assert_int_equal(fm_family_silent(&family), 1);
+    assert_false(fm_family_add(&family, "events: Dr\ntotals: 1\n"));
+    fm_family_free(&family);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +432,7 @@ int main(void)
         cmocka_unit_test(bounds_hold_the_truth_of_kernels),
         cmocka_unit_test(models_have_powers_of_two_of_sets),
         cmocka_unit_test(a_command_ends_as_it_ends),
+        cmocka_unit_test(processes_are_told_apart),
         cmocka_unit_test(what_was_not_counted_is_unsupported),
         cmocka_unit_test(a_level_without_an_event_leaves_a_gap),
         cmocka_unit_test(events_that_lie_are_not_believed),
