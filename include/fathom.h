@@ -248,8 +248,9 @@ struct fathom_command {
    meter: "perf" or "papi" while it runs, "callgrind" in a second run without input or output, in
    the model of a measured machine; NULL is "auto", perf where it can and callgrind where not. Where
    they were served from is in findings of app.*; element is the bytes of one reference, 4 or 8. How
-   the first run ended is in *ended, also where NULL is returned. It waits, and changes signals of
-   the process while it does. */
+   the first run ended is in *ended, also where NULL is returned. One that a signal ended is not run
+   again; a signal that asks the process to end during the second run ends that, and is in *ended.
+   It waits, and changes signals of the process while it does. */
 struct fathom_result *fathom_stat(const struct fathom_result *machine, char *const *command,
                                   unsigned element, const char *meter, struct fathom_command *ended,
                                   struct fathom_error *err);

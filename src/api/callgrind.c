@@ -39,7 +39,10 @@ static bool start(const struct fathom_options *options, char *const *command,
         list[i] = fm_callgrind_option(&model.caches[i], caches[i]);
     const struct fm_valgrind_plan plan = {
         .options = list, .command = command, .self = true, .stop = stop, .data = data};
-    return fm_valgrind_run(&plan, NULL, NULL, status, err);
+    struct fm_valgrind_end end;
+    const bool ran = fm_valgrind_run(&plan, NULL, NULL, &end, err);
+    *status = end.status;
+    return ran;
 }
 
 bool fathom_run_in_callgrind(const struct fathom_options *options, char *const *arguments,

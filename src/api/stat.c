@@ -96,10 +96,11 @@ static void note_processes(struct fm_result *result, const struct fm_stat_modell
                        modelled->silent);
 }
 
-/* Two levels at a time: the first with the second, then the first with the third. */
+/* Two levels at a time: the first with the second, then the first with the third. Nothing is
+   counted where a signal, *asked, ends it early. */
 static bool count_levels(char *const *command, const struct fm_result *from,
                          const struct fm_stat_machine *machine, const struct fm_stat_cache *caches,
-                         struct fm_stat_counts *counts, struct fm_result *result,
+                         struct fm_stat_counts *counts, int *asked, struct fm_result *result,
                          struct fm_error *err)
 {
     struct fm_stat_cache instructions = cache_of(from, "l1i");
@@ -113,6 +114,11 @@ static bool count_levels(char *const *command, const struct fm_result *from,
         fm_stat_model(&caches[0], &caches[outer], &instructions, &model, rounded, sizeof rounded);
         if (!fm_stat_count(command, &model, &modelled, err))
             return false;
+        *asked = modelled.asked;
+        if (*asked) {
+            *counts = fm_stat_no_counts();
+            return true;
+        }
         const struct fm_counts seen = modelled.counts;
         note_rounding(result, outer, rounded);
         note_processes(result, &modelled);
@@ -175,6 +181,7 @@ struct counted {
     const char *meter; /* that counted the references */
     char why[200];     /* something was not counted */
     bool shares;       /* enough was */
+    int asked;         /* the signal that ended a run in the model; 0: none did */
 };
 
 static void warn_of_turns(struct fm_result *result, const struct fm_command_counts *seen)
@@ -217,9 +224,16 @@ static bool count_in_model(char *const *command, const struct fm_result *from,
                            const struct fm_stat_cache *caches, struct counted *counted,
                            struct fm_result *result, struct fm_error *err)
 {
-    if (!count_levels(command, from, machine, caches, &counted->counts, result, err))
+    if (!count_levels(command, from, machine, caches, &counted->counts, &counted->asked, result,
+                      err))
         return false;
     counted->meter = "callgrind";
+    if (counted->asked) {
+        snprintf(counted->why, sizeof counted->why,
+                 "signal %d (%s) ended the run in callgrind's model", counted->asked,
+                 strsignal(counted->asked));
+        return true;
+    }
     fm_result_warn(result, "model",
                    "none is needed; a processor's own counters would see prefetches "
                    "and other programs too",
@@ -283,7 +297,9 @@ static bool stat_into(struct fm_result *result, const struct fm_result *from, ch
                         counted.why, err))
         return false;
     result->elapsed_s = native->times.wall_s;
-    result->complete = true;
+    result->complete = !counted.asked;
+    if (counted.asked)
+        *ended = (struct fathom_command){FATHOM_KILLED, counted.asked};
     return true;
 }
 

@@ -13,6 +13,9 @@
 /* Room for the lines that are handed on, none of which is long, and for some events. */
 #define TEXT   4096
 #define EVENTS 16384
+/* How often, and how long, the folder is waited for to stay empty. */
+#define TRIES        50
+#define TRY_AGAIN_MS 10
 
 bool fm_dumps_open(struct fm_dumps *dumps, fm_dump_reader *read, void *data, struct fm_error *err)
 {
@@ -87,7 +90,8 @@ void fm_dumps_take(struct fm_dumps *dumps, int wait_ms)
     }
 }
 
-bool fm_dumps_close(struct fm_dumps *dumps, struct fm_error *err)
+/* Hands on and removes all that is there. */
+static bool empty(struct fm_dumps *dumps)
 {
     DIR *folder = opendir(dumps->folder);
     const struct dirent *entry;
@@ -96,11 +100,19 @@ bool fm_dumps_close(struct fm_dumps *dumps, struct fm_error *err)
         if (strncmp(entry->d_name, FM_DUMPS_NAME, strlen(FM_DUMPS_NAME)) == 0)
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
-    if (folder)
-        closedir(folder);
+    return folder && closedir(folder) == 0;
+}
+
+bool fm_dumps_close(struct fm_dumps *dumps, struct fm_error *err)
+{
+    bool there = empty(dumps);
+    /* A process that outlives the command may just have written one more. */
+    for (int i = 0; i < TRIES && rmdir(dumps->folder) != 0 && errno == ENOTEMPTY; i++) {
+        poll(NULL, 0, TRY_AGAIN_MS);
+        there = empty(dumps);
+    }
     if (dumps->watch >= 0)
         close(dumps->watch);
-    rmdir(dumps->folder);
-    return (folder && !dumps->failed) ||
+    return (there && !dumps->failed) ||
            fm_fail(err, FM_ERR_IO, "callgrind: what it wrote cannot be read");
 }

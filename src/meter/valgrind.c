@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "meter/callgrind.h"
@@ -98,15 +99,35 @@ static bool wait_for_self(pid_t child, const struct fm_valgrind_plan *plan, int 
     return true;
 }
 
-/* The same of a command, whose dumps are taken meanwhile. */
-static bool wait_for_other(pid_t child, struct fm_dumps *dumps, int *status, struct fm_error *err)
+/* What may ask us to end. It is blocked while a command runs, and handed on: what is half counted
+   is of no use, but a folder must not be left behind. */
+static void asks_to_end(sigset_t *signals)
 {
+    sigemptyset(signals);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGHUP);
+    sigaddset(signals, SIGQUIT);
+}
+
+/* The same of a command, whose dumps are taken meanwhile. */
+static bool wait_for_other(pid_t child, struct fm_dumps *dumps, int *status, int *asked,
+                           struct fm_error *err)
+{
+    const struct timespec at_once = {0};
+    sigset_t signals;
+    asks_to_end(&signals);
     for (;;) {
         const pid_t ended = waitpid(child, status, WNOHANG);
         if (ended < 0 && errno != EINTR)
             return lost(err);
         if (ended == child)
             return true;
+        const int signal = sigtimedwait(&signals, NULL, &at_once);
+        if (signal > 0) {
+            *asked = signal;
+            kill(child, signal);
+        }
         fm_dumps_take(dumps, LOOK_MS);
     }
 }
@@ -141,21 +162,27 @@ bool fm_valgrind_there(struct fm_error *err)
     return not_installed(err);
 }
 
-static int start(const struct fm_valgrind_plan *plan, char **arguments, char **environment,
-                 pid_t *child)
+/* With the signals as a program finds them. */
+static int start(const struct fm_valgrind_plan *plan, const sigset_t *mask, char **arguments,
+                 char **environment, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ENOMEM;
-    int failure = plan->silent && !silence(&actions) ? ENOMEM : 0;
-    if (!failure)
-        failure = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environment);
+    int failure = plan->silent && !silence(&actions) ? ENOMEM : posix_spawnattr_init(&attributes);
+    if (!failure) {
+        posix_spawnattr_setsigmask(&attributes, mask);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        failure = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
     posix_spawn_file_actions_destroy(&actions);
     return failure;
 }
 
-static bool spawn(const struct fm_valgrind_plan *plan, struct fm_dumps *dumps, int *status,
-                  struct fm_error *err)
+static bool spawn(const struct fm_valgrind_plan *plan, struct fm_dumps *dumps, const sigset_t *mask,
+                  struct fm_valgrind_end *end, struct fm_error *err)
 {
     char out_file[FM_DUMPS_PATH + 64], told[FM_DUMPS_PATH + 64];
     snprintf(out_file, sizeof out_file, "--callgrind-out-file=%s/%s%s", dumps->folder,
@@ -166,7 +193,7 @@ static bool spawn(const struct fm_valgrind_plan *plan, struct fm_dumps *dumps, i
     pid_t child;
     int failure = arguments && environment ? 0 : ENOMEM;
     if (!failure)
-        failure = start(plan, arguments, environment, &child);
+        failure = start(plan, mask, arguments, environment, &child);
     free(arguments);
     if (plan->self)
         free(environment);
@@ -175,17 +202,25 @@ static bool spawn(const struct fm_valgrind_plan *plan, struct fm_dumps *dumps, i
     if (failure)
         return fm_fail(err, FM_ERR_UNSUPPORTED, "valgrind: cannot be started: %s",
                        strerror(failure));
-    return plan->self ? wait_for_self(child, plan, status, err)
-                      : wait_for_other(child, dumps, status, err);
+    return plan->self ? wait_for_self(child, plan, &end->status, err)
+                      : wait_for_other(child, dumps, &end->status, &end->asked, err);
 }
 
 bool fm_valgrind_run(const struct fm_valgrind_plan *plan, fm_dump_reader *read, void *data,
-                     int *status, struct fm_error *err)
+                     struct fm_valgrind_end *end, struct fm_error *err)
 {
     struct fm_dumps dumps;
+    struct fm_error unheard;
+    sigset_t signals, before;
+    *end = (struct fm_valgrind_end){0};
     if (!fm_dumps_open(&dumps, plan->self ? NULL : read, data, err))
         return false;
-    const bool ran = spawn(plan, &dumps, status, err);
-    struct fm_error unheard;
-    return fm_dumps_close(&dumps, ran ? err : &unheard) && ran;
+    asks_to_end(&signals);
+    if (plan->self)
+        sigemptyset(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    const bool ran = spawn(plan, &dumps, &before, end, err);
+    const bool closed = fm_dumps_close(&dumps, ran ? err : &unheard);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ran && closed;
 }

@@ -21,12 +21,17 @@ struct fm_valgrind_plan {
 /* Whether there is a valgrind; UNSUPPORTED when not, with the name of its package. */
 bool fm_valgrind_there(struct fm_error *err);
 
-/* Runs the command and waits for its end. *status is what wait gives. With `self` it finds
-   FM_CALLGRIND_DUMPS set. Otherwise counting goes from its first instruction to its last, all
-   threads and children together. Each process writes what it counted before it forks, before it
-   runs another program in its place, and when it ends; `read` gets each of these as it comes.
-   UNSUPPORTED when there is no valgrind. */
+/* How it ended. */
+struct fm_valgrind_end {
+    int status; /* as wait gives it */
+    int asked;  /* the signal that asked us to end meanwhile, and was handed on; 0: none */
+};
+
+/* Runs the command and waits for its end. With `self` it finds FM_CALLGRIND_DUMPS set. Otherwise
+   counting goes from its first instruction to its last, all threads and children together. Each
+   process writes what it counted before it forks, before it runs another program in its place, and
+   when it ends; `read` gets each of these as it comes. UNSUPPORTED when there is no valgrind. */
 bool fm_valgrind_run(const struct fm_valgrind_plan *plan, fm_dump_reader *read, void *data,
-                     int *status, struct fm_error *err);
+                     struct fm_valgrind_end *end, struct fm_error *err);
 
 #endif

@@ -65,7 +65,7 @@ bool fm_stat_count(char *const *command, const struct fm_description *model,
     char texts[3][64];
     const char *options[4] = {NULL};
     struct fm_family family = {.size = 0};
-    int status;
+    struct fm_valgrind_end end;
     for (size_t i = 0; i < 3; i++) {
         const struct fm_cache_description *cache = &model->caches[i];
         snprintf(texts[i], sizeof texts[i], "--%s=%llu,%u,%u", names[i],
@@ -73,10 +73,11 @@ bool fm_stat_count(char *const *command, const struct fm_description *model,
         options[i] = texts[i];
     }
     const struct fm_valgrind_plan plan = {.options = options, .command = command, .silent = true};
-    const bool ran = fm_valgrind_run(&plan, add_dump, &family, &status, err);
+    const bool ran = fm_valgrind_run(&plan, add_dump, &family, &end, err);
     *modelled = (struct fm_stat_modelled){.counts = family.counts,
                                           .unseen = fm_family_unseen(&family),
-                                          .silent = fm_family_silent(&family)};
+                                          .silent = fm_family_silent(&family),
+                                          .asked = end.asked};
     const bool counted = family.size;
     fm_family_free(&family);
     return ran &&

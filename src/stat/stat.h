@@ -112,6 +112,7 @@ void fm_stat_model(const struct fm_stat_cache *inner, const struct fm_stat_cache
 struct fm_stat_modelled {
     struct fm_counts counts;
     size_t unseen, silent;
+    int asked; /* the signal that asked to end before it was all; 0: none */
 };
 
 /* Counts the command in that model, its output thrown away and its input empty. */

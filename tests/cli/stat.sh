@@ -68,6 +68,18 @@ for meter in auto callgrind; do
         ."app.elapsed".value > 0 and ."app.references".status == "unsupported" and
         (."app.references".note | test("signal 15"))' killed.json
 done
+mkdir tmp
+# The first run ends at once, the second waits for a file that nobody makes.
+TMPDIR=$work/tmp "$fathom" stat --quiet --result p2.json --meter callgrind --format json -o asked.json -- \
+    sh -c 'echo >>ran; [ "$(wc -l <ran)" = 1 ] || while :; do sleep 0.1; done' &
+while ! [ -e ran ] || [ "$(wc -l <ran)" != 2 ]; do sleep 0.1; done
+kill -TERM $!
+wait $!
+code=$?
+ok "a signal ends the run in the model" [ "$code" = 143 ]
+ok "what is known is told then" json '(.complete | not) and ([.findings[] | {(.property): .}] | add |
+    ."app.elapsed".value > 0 and (."app.references".note | test("signal 15")))' asked.json
+ok "nothing is left behind" rmdir tmp
 refused "no command" 125 'COMMAND... is missing' stat
 refused "a bad element" 125 '--element' stat --element 5 -- true
 refused "a bad option" 125 'no such option' stat --what -- true
