@@ -81,7 +81,8 @@ static void order_columns(const struct fm_swept_plan *plan, size_t page, size_t 
     fm_rng_seed(&rng, plan->seed ^ fm_mix64(page));
     if (fm_swept_has_bursts(plan->page, plan->unit)) {
         const size_t piece = SMALLEST_PIECE / plan->unit;
-        const bool whole = units < piece || piece % 4;
+        /* Units may be longer than a piece, where pages are. */
+        const bool whole = units < piece || piece == 0 || piece % 4;
         order_neighbours(&rng, units, whole ? units : piece, plan->burst, columns);
         return;
     }
