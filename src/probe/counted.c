@@ -15,9 +15,15 @@
    counts. */
 #define FEW   0.02
 #define TRIES 3
-/* A run that misses this often needs no comparison. What a meter pushes out of a full structure can
-   make all of the first lap miss, but none of the next. */
+/* A run that misses this often needs no comparison, if it is long: what a meter adds is more than a
+   short one has references. What it pushes out of a full structure can make all of the first lap
+   miss, but none of the next. */
 #define MOST_MISS 0.9
+#define LONG_RUN  2048
+/* Laps that miss less than this part of what the first one does may miss for what the meter pushed
+   out as well: in a single set that is full, the code that a meter runs takes more than a lap to be
+   gone. */
+#define DYING 0.5
 /* Policies other than LRU take a few laps to forget what was there before. */
 #define SETTLE      3
 #define SETTLE_LONG 2
@@ -94,11 +100,17 @@ static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct f
     if (!count_laps(lab, string, care, laps, &many, err))
         return false;
     *misses = many / laps;
-    if (exact || *misses <= care->none || *misses >= MOST_MISS * lap)
+    if (exact || *misses <= care->none || (*misses >= MOST_MISS * lap && laps * lap >= LONG_RUN))
         return true;
     if (!count_laps(lab, string, care, SHORT, &few, err))
         return false;
     *misses = fmax(0, many - few) / (laps - SHORT);
+    if (*misses > care->none && *misses < DYING * few) {
+        double more;
+        if (!count_laps(lab, string, care, 2 * laps, &more, err))
+            return false;
+        *misses = fmin(*misses, fmax(0, more - many) / laps);
+    }
     if (many == few * laps)
         lab->adds_nothing++;
     else

@@ -48,6 +48,8 @@
 #define ALIKE_TOO 0.1
 #define FEW       0.03
 #define BEYOND    1.4
+/* … of what fits, this part at most, by far. */
+#define MOST_WITHIN 0.3
 
 struct search {
     const struct fm_counted_plan *plan;
@@ -341,8 +343,9 @@ static bool find_sharp(struct fm_lab *lab, struct search *search, size_t fits, s
 /* How all units of a footprint miss beside one of some. */
 enum likeness { ALIKE_BOTH, FEWER_IN_FULL, MORE_IN_FULL };
 
+/* `most`: the part of a footprint that may miss, thin or in full. */
 static bool compare(struct fm_lab *lab, struct search *search, size_t units, double alike,
-                    enum likeness *likeness, struct fm_error *err)
+                    double most, enum likeness *likeness, struct fm_error *err)
 {
     const double few = FEW * (double)units;
     double thin, full;
@@ -351,6 +354,12 @@ static bool compare(struct fm_lab *lab, struct search *search, size_t units, dou
         return true;
     if (!misses_over(lab, search, units, few, &thin, err))
         return false;
+    /* What misses within what was seen to fit was never a part of it: one set takes as many units
+       from anywhere, and a footprint that is thinner by half has twice as many. */
+    if (thin > most * (double)units) {
+        *likeness = MORE_IN_FULL;
+        return true;
+    }
     search->thin = false;
     if (!misses_over(lab, search, units, few, &full, err))
         return false;
@@ -365,9 +374,10 @@ static bool compare_around(struct fm_lab *lab, struct search *search, double fit
                            double alike, enum likeness *likeness, struct fm_error *err)
 {
     const double unit = (double)search->plan->unit;
-    return compare(lab, search, (size_t)(WELL_INSIDE * fits / unit), alike, likeness, err) &&
+    return compare(lab, search, (size_t)(WELL_INSIDE * fits / unit), alike, MOST_WITHIN, likeness,
+                   err) &&
            (*likeness != ALIKE_BOTH ||
-            compare(lab, search, (size_t)(BEYOND * misses / unit), alike, likeness, err));
+            compare(lab, search, (size_t)(BEYOND * misses / unit), alike, 1, likeness, err));
 }
 
 /* The shortest unit of which one of some misses as all do. Shorter ones than a line come to each

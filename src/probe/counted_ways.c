@@ -56,8 +56,9 @@ static bool no_list(struct fm_error *err)
 }
 
 /* Misses of each set that the blocks meet, in a lap. */
-static bool misses_of_blocks(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t line,
-                             const struct blocks *blocks, double *each, struct fm_error *err)
+static bool misses_of_blocks(struct fm_lab *lab, const struct fm_counted_plan *plan, unsigned bit,
+                             size_t line, const struct blocks *blocks, double *each,
+                             struct fm_error *err)
 {
     uint32_t *list = malloc(blocks->count * blocks->lines * sizeof *list);
     if (!list)
@@ -65,7 +66,7 @@ static bool misses_of_blocks(struct fm_lab *lab, const struct fm_counted_plan *p
     for (size_t i = 0; i < blocks->count; i++)
         for (size_t j = 0; j < blocks->lines; j++)
             list[i * blocks->lines + j] = (uint32_t)(i * blocks->apart + j);
-    if (!count_list(lab, plan, plan->bit, list, blocks->count * blocks->lines, line, each, err))
+    if (!count_list(lab, plan, bit, list, blocks->count * blocks->lines, line, each, err))
         return false;
     *each /= (double)blocks->lines;
     return true;
@@ -98,11 +99,18 @@ static bool misses_of_scattered(struct fm_lab *lab, const struct fm_counted_plan
     return true;
 }
 
+/* Whether there is a level inside this one whose misses are counted. */
+static bool inner_counts(const struct fm_lab *lab, const struct fm_counted_plan *plan)
+{
+    return plan->inner > 0 && lab->believed & 1u << (plan->bit - 1);
+}
+
 enum verdict { NOT, PERHAPS, SURELY };
 
-static size_t block_lines(const struct fm_counted_plan *plan, size_t line, size_t way, size_t ways)
+/* The lines of the level inside may be shorter, so that it keeps more of them than bytes tell. */
+static size_t block_lines(const struct fm_counted_plan *plan, size_t way, size_t ways)
 {
-    const double wanted = BEYOND_INNER * plan->inner / (double)line / (double)(ways + 1);
+    const double wanted = BEYOND_INNER * plan->inner / (double)plan->unit / (double)(ways + 1);
     const size_t most = way > 1 ? way / 2 : 1;
     return wanted < 1 ? 1 : wanted < (double)most ? (size_t)ceil(wanted) : most;
 }
@@ -111,23 +119,22 @@ static bool judge_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, s
                        size_t line, size_t ways, enum verdict *verdict, struct fm_error *err)
 {
     const size_t way = lines / ways;
-    struct blocks blocks = {
-        .count = ways + 1, .lines = block_lines(plan, line, way, ways), .apart = way};
+    struct blocks blocks = {.count = ways + 1, .lines = block_lines(plan, way, ways), .apart = way};
     double beyond, within;
     *verdict = NOT;
-    if (!misses_of_blocks(lab, plan, line, &blocks, &beyond, err))
+    if (!misses_of_blocks(lab, plan, plan->bit, line, &blocks, &beyond, err))
         return false;
     if (beyond < TOO_MANY)
         return true;
     blocks.count = ways;
-    if (!misses_of_blocks(lab, plan, line, &blocks, &within, err))
+    if (!misses_of_blocks(lab, plan, plan->bit, line, &blocks, &within, err))
         return false;
     if (within >= ENOUGH)
         return true;
     /* Twice as far apart they are in the same sets, and fit as well: not so where the level inside
        keeps some of them, being exclusive, and the number is a multiple of the true one. */
     blocks.apart *= 2;
-    if (!misses_of_blocks(lab, plan, line, &blocks, &within, err))
+    if (!misses_of_blocks(lab, plan, plan->bit, line, &blocks, &within, err))
         return false;
     if (within >= ENOUGH)
         return true;
@@ -141,29 +148,52 @@ static bool judge_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, s
     blocks.count = 2 * ways + 1;
     if (!misses_of_scattered(lab, plan, line, &blocks, SPREAD * ways, &more, err))
         return false;
-    if (within < ENOUGH && more >= TOO_MANY)
-        *verdict = beyond > NEARLY_ALL * (double)(ways + 1) ? SURELY : PERHAPS;
+    if (within >= ENOUGH || more < TOO_MANY)
+        return true;
+    *verdict = beyond > NEARLY_ALL * (double)(ways + 1) ? SURELY : PERHAPS;
+    if (*verdict == SURELY || !inner_counts(lab, plan))
+        return true;
+    /* Where a line too many does not make all miss, what fitted must have been asked for here. */
+    double inside;
+    blocks.count = ways;
+    if (!misses_of_blocks(lab, plan, plan->bit - 1, line, &blocks, &inside, err))
+        return false;
+    *verdict = inside > NEARLY_ALL * (double)ways ? PERHAPS : NOT;
     return true;
 }
 
-/* One set holds as many lines as it has, wherever they are. */
-static bool is_full(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
-                    const struct fm_counted *found, bool *yes, struct fm_error *err)
+/* Misses of as many lines as there are, from anywhere. */
+static bool misses_anywhere(struct fm_lab *lab, const struct fm_counted_plan *plan, unsigned bit,
+                            size_t lines, size_t line, uint64_t seed, double *misses,
+                            struct fm_error *err)
 {
     const size_t all = SPREAD * lines;
     uint32_t *list = malloc(all * sizeof *list);
     struct fm_rng rng;
-    double misses;
-    *yes = false;
     if (!list)
         return no_list(err);
     for (size_t i = 0; i < all; i++)
         list[i] = (uint32_t)i;
-    fm_rng_seed(&rng, fm_lab_seed(lab));
+    fm_rng_seed(&rng, seed);
     fm_rng_shuffle(&rng, list, all);
-    if (!count_list(lab, plan, plan->bit, list, lines, found->line, &misses, err))
+    return count_list(lab, plan, bit, list, lines, line, misses, err);
+}
+
+/* One set holds as many lines as it has, wherever they are; unless the level inside holds some of
+   them, so that they are never asked for here. */
+static bool is_full(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                    const struct fm_counted *found, bool *yes, struct fm_error *err)
+{
+    const uint64_t seed = fm_lab_seed(lab);
+    double misses, inside;
+    if (!misses_anywhere(lab, plan, plan->bit, lines, found->line, seed, &misses, err))
         return false;
     *yes = misses < TOO_MANY;
+    if (!*yes || !inner_counts(lab, plan))
+        return true;
+    if (!misses_anywhere(lab, plan, plan->bit - 1, lines, found->line, seed, &inside, err))
+        return false;
+    *yes = inside > NEARLY_ALL * (double)lines;
     return true;
 }
 

@@ -30,7 +30,7 @@ static struct fm_swept_plan any_plan(struct fm_rng *rng)
 {
     struct fm_swept_plan plan = {.page = PAGE << 2 * fm_rng_below(rng, 3),
                                  .seed = fm_rng_next(rng)};
-    plan.unit = plan.page >> 3 + fm_rng_below(rng, 7);
+    plan.unit = plan.page >> (3 + fm_rng_below(rng, 7));
     plan.burst = 1 + (unsigned)fm_rng_below(rng, 2);
     plan.bytes = plan.unit * (1 + fm_rng_below(rng, 4096));
     return plan;
