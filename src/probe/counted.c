@@ -100,7 +100,8 @@ static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct f
     if (!count_laps(lab, string, care, laps, &many, err))
         return false;
     *misses = many / laps;
-    if (exact || *misses <= care->none || (*misses >= MOST_MISS * lap && laps * lap >= LONG_RUN))
+    const bool mostly = *misses >= MOST_MISS * lap;
+    if (exact || *misses <= care->none || (mostly && laps * lap >= LONG_RUN))
         return true;
     if (!count_laps(lab, string, care, SHORT, &few, err))
         return false;
@@ -111,9 +112,9 @@ static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct f
             return false;
         *misses = fmin(*misses, fmax(0, more - many) / laps);
     }
-    if (many == few * laps)
+    if (!mostly && many == few * laps)
         lab->adds_nothing++;
-    else
+    else if (!mostly)
         lab->adds_something++;
     return true;
 }

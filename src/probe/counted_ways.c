@@ -153,12 +153,12 @@ static bool judge_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, s
     *verdict = beyond > NEARLY_ALL * (double)(ways + 1) ? SURELY : PERHAPS;
     if (*verdict == SURELY || !inner_counts(lab, plan))
         return true;
-    /* Where a line too many does not make all miss, what fitted must have been asked for here. */
+    /* Where a line too many does not make all miss, some of what fitted must have got here. */
     double inside;
     blocks.count = ways;
     if (!misses_of_blocks(lab, plan, plan->bit - 1, line, &blocks, &inside, err))
         return false;
-    *verdict = inside > NEARLY_ALL * (double)ways ? PERHAPS : NOT;
+    *verdict = inside >= TOO_MANY ? PERHAPS : NOT;
     return true;
 }
 
