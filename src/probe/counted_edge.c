@@ -377,7 +377,7 @@ static bool compare_around(struct fm_lab *lab, struct search *search, double fit
     return compare(lab, search, (size_t)(WELL_INSIDE * fits / unit), alike, MOST_WITHIN, likeness,
                    err) &&
            (*likeness != ALIKE_BOTH ||
-            compare(lab, search, (size_t)(BEYOND * misses / unit), alike, 1, likeness, err));
+            compare(lab, search, (size_t)(BEYOND * misses / unit), alike, INFINITY, likeness, err));
 }
 
 /* The shortest unit of which one of some misses as all do. Shorter ones than a line come to each
