@@ -73,9 +73,15 @@ static bool is_beyond_counted(const struct fm_lab *lab, double bytes)
    footprints, which cost most, are measured only where they tell something. */
 static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_error *err)
 {
+    bool halfway = false;
     while (*bytes < to) {
-        /* Behind all that was counted there is most likely nothing: one look will do. */
-        const double ahead = is_beyond_counted(lab, *bytes) ? to : fmin(to, *bytes * LOOK_AHEAD);
+        /* Behind all that was counted there is most likely nothing: one look at the end will do,
+           and one on the way, where the latency of memory is then measured at less cost. */
+        const bool beyond = is_beyond_counted(lab, *bytes);
+        const double ahead = !beyond   ? fmin(to, *bytes * LOOK_AHEAD)
+                             : halfway ? to
+                                       : sqrt(*bytes * to);
+        halfway = beyond;
         double here = fm_walk_at(&lab->walk, *bytes), there;
         if (!fm_walk_measure(lab, (size_t)ahead, &there, err))
             return false;
