@@ -19,54 +19,62 @@ struct fm_tally *fm_api_proved(struct fm_tally *tally)
     return NULL;
 }
 
-struct fm_tally *fm_api_open_papi_for(unsigned counted)
+struct fm_tally *fm_api_open_papi_for(unsigned counted, struct fm_perf_account *account)
 {
-    struct fm_papi_event events[FM_EVENTS];
+    struct fm_papi_plan plan = fm_papi_misses;
     struct fm_error unheard;
-    size_t count = 0;
-    for (size_t i = 0; i < fm_papi_miss_count; i++)
-        if (!(counted & 1u << fm_papi_misses[i].bit))
-            events[count++] = fm_papi_misses[i];
-    return count ? fm_papi_open(events, count, &unheard) : NULL;
+    plan.without = counted;
+    return fm_papi_open(&plan, account, &unheard);
 }
 
-/* What PAPI counts of the rest. */
-static unsigned papi_events(unsigned counted)
+/* What came of a meter here. */
+struct trial {
+    struct fm_perf_account account;
+    struct fm_proof proof;
+    struct fm_error err;
+    unsigned events; /* that can be believed */
+};
+
+/* Takes the tally over. */
+static void try_out(struct fm_tally *tally, struct trial *trial)
 {
-    struct fm_tally *papi = fm_api_proved(fm_api_open_papi_for(counted));
-    const unsigned events = papi ? papi->info.events & ~counted : 0;
-    if (papi)
-        papi->ops->close(papi);
-    return events;
+    if (tally && fm_tally_prove(tally, &trial->proof, &trial->err))
+        trial->events = tally->info.events;
+    if (tally)
+        tally->ops->close(tally);
+}
+
+static const char *reason(const struct trial *trial, unsigned bit)
+{
+    return trial->account.why[bit][0] ? trial->account.why[bit]
+           : trial->proof.why[bit][0] ? trial->proof.why[bit]
+                                      : trial->err.text;
+}
+
+static const char *answers(unsigned bit)
+{
+    return bit == FM_TARGET_EVENT ? "entries"
+           : fm_event_is_tlb(bit) ? "entries, page, ways"
+                                  : "capacity, line, ways";
 }
 
 void fm_api_counters_here(struct fm_api_counters *counters)
 {
-    struct fm_perf_account account;
-    struct fm_proof proof = {0};
-    struct fm_error err = {0};
-    unsigned by_perf = 0;
-    struct fm_tally *tally = fm_perf_open(&fm_perf_misses, &fm_perf_kernel, &account, &err);
+    struct trial perf = {.events = 0}, papi = {.events = 0};
     memset(counters, 0, sizeof *counters);
-    if (tally && fm_tally_prove(tally, &proof, &err))
-        by_perf = tally->info.events;
-    if (tally)
-        tally->ops->close(tally);
-    const unsigned by_papi = papi_events(by_perf);
-    counters->events = by_perf | by_papi;
+    try_out(fm_perf_open(&fm_perf_misses, &fm_perf_kernel, &perf.account, &perf.err), &perf);
+    try_out(fm_api_open_papi_for(perf.events, &papi.account), &papi);
+    counters->events = perf.events | papi.events;
     for (size_t i = 0; i < fm_perf_misses.count; i++) {
         const unsigned bit = fm_perf_misses.list[i].bit;
         struct fm_api_event *event = &counters->list[counters->count++];
         event->structure = fm_event_structure(bit);
-        event->answers = fm_event_is_tlb(bit) ? "entries, page, ways" : "capacity, line, ways";
-        if (by_perf & 1u << bit)
-            snprintf(event->how, sizeof event->how, "perf: %s", account.by[bit]);
-        else if (by_papi & 1u << bit)
-            snprintf(event->how, sizeof event->how, "papi");
+        event->answers = answers(bit);
+        if (perf.events & 1u << bit)
+            snprintf(event->how, sizeof event->how, "perf: %s", perf.account.by[bit]);
+        else if (papi.events & 1u << bit)
+            snprintf(event->how, sizeof event->how, "papi: %s", papi.account.by[bit]);
         else
-            snprintf(event->how, sizeof event->how, "no: %s",
-                     account.why[bit][0] ? account.why[bit]
-                     : proof.why[bit][0] ? proof.why[bit]
-                                         : err.text);
+            snprintf(event->how, sizeof event->how, "no: %s", reason(&perf, bit));
     }
 }

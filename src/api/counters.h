@@ -5,11 +5,12 @@
 #include <stddef.h>
 
 #include "core/meter.h"
+#include "meter/perf.h"
 
 struct fm_api_event {
     const char *structure; /* whose misses it counts */
     const char *answers;   /* the attributes that follow from them */
-    char how[192];         /* "perf: L1D_CACHE_REFILL", "papi", or "no: " and why */
+    char how[192];         /* "perf: L1D_CACHE_REFILL", or "no: " and why */
 };
 
 struct fm_api_counters {
@@ -20,8 +21,8 @@ struct fm_api_counters {
 
 void fm_api_counters_here(struct fm_api_counters *counters);
 
-/* PAPI's events for what another meter does not count; NULL: it has none. */
-struct fm_tally *fm_api_open_papi_for(unsigned counted);
+/* PAPI's events for what another meter does not count; NULL: it has none. account may be NULL. */
+struct fm_tally *fm_api_open_papi_for(unsigned counted, struct fm_perf_account *account);
 /* The tally if any of its events can be believed; otherwise it is closed, and NULL. */
 struct fm_tally *fm_api_proved(struct fm_tally *tally);
 

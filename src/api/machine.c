@@ -97,27 +97,48 @@ static void believe_who_is_there(struct fathom_machine *handle)
     struct fm_error unheard;
     struct fm_tally *perf =
         fm_api_proved(fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, &unheard));
-    struct fm_tally *papi = fm_api_proved(fm_api_open_papi_for(perf ? perf->info.events : 0));
+    struct fm_tally *papi = fm_api_proved(fm_api_open_papi_for(perf ? perf->info.events : 0, NULL));
     handle->tally = fm_tally_join(perf, papi, &unheard);
+}
+
+static bool bad_event(const struct fm_error *inner, struct fm_error *err)
+{
+    return fm_fail(err, inner->code, "events: %.480s", inner->text);
 }
 
 /* perf with the events that were named, or with those that are known. */
 static struct fm_tally *open_perf(const struct fathom_options *options, struct fm_error *err)
 {
     struct fm_perf_named named;
+    struct fm_error inner;
     if (!options->events)
         return fm_perf_open(&fm_perf_misses, &fm_perf_kernel, NULL, err);
-    if (!fm_perf_name_events(options->events, &named, err))
-        return NULL;
-    return fm_perf_open(&named.events, &fm_perf_kernel, NULL, err);
+    if (fm_perf_name_events(options->events, fm_perf_is_known, &named, &inner))
+        return fm_perf_open(&named.events, &fm_perf_kernel, NULL, err);
+    bad_event(&inner, err);
+    return NULL;
+}
+
+/* The same of PAPI. */
+static struct fm_tally *open_papi(const struct fathom_options *options, struct fm_error *err)
+{
+    struct fm_papi_named named;
+    struct fm_error inner;
+    if (!options->events)
+        return fm_papi_open(&fm_papi_misses, NULL, err);
+    if (fm_papi_name_events(options->events, &named, &inner))
+        return fm_papi_open(&named.plan, NULL, err);
+    bad_event(&inner, err);
+    return NULL;
 }
 
 /* Opens the meter that was asked for and tries its events. */
 static bool open_tally(struct fathom_machine *handle, const struct fathom_options *options,
                        struct fm_error *err)
 {
-    if (options->events && options->meter != FM_METER_PERF)
-        return fm_fail(err, FM_ERR_USAGE, "events: they are those of perf: add the meter perf");
+    if (options->events && options->meter != FM_METER_PERF && options->meter != FM_METER_PAPI)
+        return fm_fail(err, FM_ERR_USAGE,
+                       "events: whose names they are is open: add the meter perf or papi");
     /* An I1 that nobody named is not asked for. */
     const bool code = options->callgrind && strstr(options->callgrind, "I1=");
     if (options->callgrind || options->meter == FM_METER_CALLGRIND)
@@ -125,7 +146,7 @@ static bool open_tally(struct fathom_machine *handle, const struct fathom_option
     if (options->meter == FM_METER_PERF)
         return believe(handle, open_perf(options, err), err);
     if (options->meter == FM_METER_PAPI)
-        return believe(handle, fm_papi_open(fm_papi_misses, fm_papi_miss_count, err), err);
+        return believe(handle, open_papi(options, err), err);
     if (options->meter == FM_METER_AUTO)
         believe_who_is_there(handle);
     return true;

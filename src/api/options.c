@@ -165,7 +165,8 @@ static bool set_events(struct fathom_options *options, const char *name, const c
 {
     struct fm_perf_named named;
     struct fm_error inner;
-    if (!fm_perf_name_events(value, &named, &inner))
+    /* Whose names they are is known when the meter is. */
+    if (!fm_perf_name_events(value, NULL, &named, &inner))
         return fm_fail(err, inner.code, "%s: %.480s", name, inner.text);
     options->events = value;
     return true;

@@ -167,7 +167,9 @@ static bool draw_probes(FILE *out, const char *obstacle, const struct fm_api_cou
         cells[i * 4] = probe.name;
         cells[i * 4 + 1] = probe.finds;
         cells[i * 4 + 2] = *probe.needs ? probe.needs : "-";
-        cells[i * 4 + 3] = can ? "yes" : "no";
+        cells[i * 4 + 3] = can        ? "yes"
+                           : obstacle ? "no: see below"
+                                      : "no: no event can be counted here, for the reasons below";
     }
     const bool drawn = fm_report_list(out, headings, 4, cells, count, 1, look, err);
     free(cells);

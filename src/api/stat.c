@@ -163,7 +163,7 @@ static bool open_meter(enum choice choice, struct fm_command_meter **meter, stru
         *meter = fm_perf_command_open(&fm_perf_of_commands, &fm_perf_kernel, err);
         return *meter;
     case BY_PAPI:
-        *meter = fm_papi_command_open(fm_papi_of_commands, fm_papi_of_command_count, err);
+        *meter = fm_papi_command_open(&fm_papi_of_commands, err);
         return *meter;
     case BY_AUTO:
         *meter = fm_perf_command_open(&fm_perf_of_commands, &fm_perf_kernel, &unheard);

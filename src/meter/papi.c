@@ -8,7 +8,7 @@
 #include "meter/papi_set.h"
 
 /* Paper 000 (2004), table 1, and behind them what a second TLB needs. */
-const struct fm_papi_event fm_papi_misses[] = {
+static const struct fm_papi_event presets[] = {
     {.bit = 0, .names = {"PAPI_L1_DCM", "PAPI_L1_LDM"}},
     {.bit = 1, .names = {"PAPI_L2_DCM", "PAPI_L2_LDM"}},
     {.bit = 2, .names = {"PAPI_L3_DCM", "PAPI_L3_TCM", "PAPI_L3_LDM"}},
@@ -17,7 +17,8 @@ const struct fm_papi_event fm_papi_misses[] = {
     {.bit = FM_CODE_EVENT + 1, .names = {"PAPI_TLB_IM"}},
     {.bit = FM_TARGET_EVENT, .names = {"PAPI_BTAC_M"}},
 };
-const size_t fm_papi_miss_count = sizeof fm_papi_misses / sizeof fm_papi_misses[0];
+const struct fm_papi_plan fm_papi_misses = {
+    .presets = presets, .count = sizeof presets / sizeof presets[0], .native = &fm_perf_misses};
 
 struct papi {
     struct fm_tally tally; /* first: a tally's pointer is ours */
@@ -95,10 +96,12 @@ static const struct fm_tally_ops ops = {
     .close = close_papi,
 };
 
-struct fm_tally *fm_papi_open(const struct fm_papi_event *events, size_t count,
+struct fm_tally *fm_papi_open(const struct fm_papi_plan *plan, struct fm_perf_account *account,
                               struct fm_error *err)
 {
     struct papi *papi = calloc(1, sizeof *papi);
+    if (account)
+        *account = (struct fm_perf_account){0};
     if (!papi) {
         fm_fail(err, FM_ERR_NO_MEMORY, "no memory for the meter");
         return NULL;
@@ -109,13 +112,38 @@ struct fm_tally *fm_papi_open(const struct fm_papi_event *events, size_t count,
         free(papi);
         return NULL;
     }
-    for (size_t i = 0; i < count; i++)
-        if (fm_papi_set_add(&papi->set, &events[i]))
-            papi->tally.info.events |= 1u << events[i].bit;
+    papi->tally.info.events = fm_papi_set_fill(&papi->set, plan, account);
     if (papi->set.count)
         return &papi->tally;
     close_papi(&papi->tally);
     fm_fail(err, FM_ERR_UNSUPPORTED,
             "meter: PAPI has no event for the misses of any cache here: use perf or clock");
     return NULL;
+}
+
+/* What PAPI knows by a name, whether it can count it or not. */
+static bool is_known(const char *name)
+{
+    int code;
+    return PAPI_library_init(PAPI_VER_CURRENT) == PAPI_VER_CURRENT &&
+           PAPI_event_name_to_code(name, &code) == PAPI_OK;
+}
+
+bool fm_papi_name_events(const char *list, struct fm_papi_named *named, struct fm_error *err)
+{
+    const struct fm_perf_events *events = &named->native.events;
+    size_t count = 0;
+    if (!fm_perf_name_events(list, is_known, &named->native, err))
+        return false;
+    /* A set is of one of PAPI's components, the one that its first event is of. */
+    for (size_t i = 0; i < events->count; i++)
+        if (named->native.bits & 1u << events->list[i].bit)
+            named->presets[count++] = (struct fm_papi_event){
+                .bit = events->list[i].bit, .names = {events->list[i].ways[0].name}};
+    for (size_t i = 0; i < fm_papi_misses.count; i++)
+        if (!(named->native.bits & 1u << presets[i].bit))
+            named->presets[count++] = presets[i];
+    named->plan =
+        (struct fm_papi_plan){.presets = named->presets, .count = count, .native = events};
+    return true;
 }

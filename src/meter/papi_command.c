@@ -10,7 +10,7 @@
 /* PAPI counts what programs inherit in its first component alone, the processor's. */
 #define PROCESSOR 0
 
-const struct fm_papi_event fm_papi_of_commands[] = {
+static const struct fm_papi_event presets[] = {
     {.bit = FM_COMMAND_REFERENCES, .names = {"PAPI_LST_INS", "PAPI_LD_INS+PAPI_SR_INS"}},
     {.bit = FM_COMMAND_FILLS, .names = {"PAPI_L1_DCM", "PAPI_L1_TCM"}},
     {.bit = FM_COMMAND_FILLS + 1, .names = {"PAPI_L2_DCM", "PAPI_L2_TCM"}},
@@ -20,11 +20,14 @@ const struct fm_papi_event fm_papi_of_commands[] = {
     {.bit = FM_COMMAND_TASK_CLOCK, .names = {"perf::TASK-CLOCK"}},
     {.bit = FM_COMMAND_PAGE_FAULTS, .names = {"perf::PAGE-FAULTS"}},
 };
-const size_t fm_papi_of_command_count = sizeof fm_papi_of_commands / sizeof fm_papi_of_commands[0];
+const struct fm_papi_plan fm_papi_of_commands = {.presets = presets,
+                                                 .count = sizeof presets / sizeof presets[0],
+                                                 .native = &fm_perf_of_commands};
 
 struct papi_command {
     struct fm_command_meter meter; /* first: a meter's pointer is ours */
     struct fm_papi_set set;
+    struct fm_perf_account account;
 };
 
 static struct papi_command *self(struct fm_command_meter *meter)
@@ -47,7 +50,7 @@ static void read_all(struct fm_command_meter *meter, struct fm_command_counts *c
     counts->scaled = false;
     for (size_t i = 0; i < FM_COMMAND_EVENTS; i++) {
         counts->count[i] = good && meter->counted[i] ? 0 : -1;
-        snprintf(counts->why[i], sizeof counts->why[i], "PAPI has no event or no counter for it");
+        snprintf(counts->why[i], sizeof counts->why[i], "%s", self(meter)->account.why[i]);
     }
     for (size_t i = 0; i < set->count && good; i++)
         counts->count[set->terms[i].bit] += values[i] > 0 ? (double)values[i] : 0;
@@ -75,8 +78,7 @@ static bool follow_programs(const struct fm_papi_set *set, struct fm_error *err)
                    PAPI_strerror(result));
 }
 
-struct fm_command_meter *fm_papi_command_open(const struct fm_papi_event *events, size_t count,
-                                              struct fm_error *err)
+struct fm_command_meter *fm_papi_command_open(const struct fm_papi_plan *plan, struct fm_error *err)
 {
     struct papi_command *papi = calloc(1, sizeof *papi);
     if (!papi || !fm_papi_set_open(&papi->set, err)) {
@@ -88,8 +90,9 @@ struct fm_command_meter *fm_papi_command_open(const struct fm_papi_event *events
     papi->meter = (struct fm_command_meter){.ops = &ops, .name = "papi"};
     PAPI_assign_eventset_component(papi->set.handle, PROCESSOR);
     if (follow_programs(&papi->set, err)) {
-        for (size_t i = 0; i < count; i++)
-            papi->meter.counted[events[i].bit] = fm_papi_set_add(&papi->set, &events[i]);
+        const unsigned added = fm_papi_set_fill(&papi->set, plan, &papi->account);
+        for (unsigned bit = 0; bit < FM_COMMAND_EVENTS; bit++)
+            papi->meter.counted[bit] = added & 1u << bit;
         if (papi->set.count)
             return &papi->meter;
         fm_fail(err, FM_ERR_UNSUPPORTED, "meter: PAPI has no event for commands here: use perf");

@@ -20,8 +20,11 @@ struct fm_papi_set {
 };
 
 bool fm_papi_set_open(struct fm_papi_set *set, struct fm_error *err);
-/* Adds the first of the event's names that PAPI takes; false when that is none. */
-bool fm_papi_set_add(struct fm_papi_set *set, const struct fm_papi_event *event);
+/* Adds what PAPI takes of the plan: of each event the first preset that it does, or the first
+   native one. Returns the events as bits; account, which may be NULL, has their names, and why
+   others are not counted. */
+unsigned fm_papi_set_fill(struct fm_papi_set *set, const struct fm_papi_plan *plan,
+                          struct fm_perf_account *account);
 void fm_papi_set_close(struct fm_papi_set *set);
 
 #endif

@@ -44,13 +44,17 @@ struct fm_perf_events {
 extern const struct fm_perf_events fm_perf_misses;
 
 /* Those, but for structures that a list names an event of: "l1d=NAME,dtlb1=A+B". USAGE with what is
-   wrong where it is no such list, or an event does not exist. */
+   wrong where it is no such list, or an event is not known; `known` may be NULL: any name is. */
 #define FM_PERF_NAMED_TEXT 512
 struct fm_perf_named {
     struct fm_perf_events events; /* names are in text */
+    unsigned bits;                /* events that were named */
     char text[FM_PERF_NAMED_TEXT];
 };
-bool fm_perf_name_events(const char *list, struct fm_perf_named *named, struct fm_error *err);
+bool fm_perf_name_events(const char *list, bool (*known)(const char *name),
+                         struct fm_perf_named *named, struct fm_error *err);
+/* Whether libpfm4 knows an event of this processor by that name. */
+bool fm_perf_is_known(const char *name);
 
 /* What came of each structure's event: which way is used, or why none is. */
 struct fm_perf_account {

@@ -14,18 +14,24 @@ static unsigned bit_of(const char *structure)
     return bit;
 }
 
-static bool is_known(const char *names)
+bool fm_perf_is_known(const char *name)
 {
-    bool known = *names;
-    for (const char *at = names; *at && known;) {
+    struct fm_pfm_code code;
+    return fm_pfm_encode(name, &code);
+}
+
+/* All terms of a sum. */
+static bool all_known(const char *names, bool (*known)(const char *name))
+{
+    bool good = *names;
+    for (const char *at = names; *at && good;) {
         char name[FM_PERF_NAMED_TEXT];
-        struct fm_pfm_code code;
         const size_t length = strcspn(at, "+");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
         at += length + (at[length] == '+');
-        known = fm_pfm_encode(name, &code);
+        good = length && (!known || known(name));
     }
-    return known;
+    return good;
 }
 
 /* The place of a structure in the list, a new one where it has none. */
@@ -37,7 +43,8 @@ static struct fm_perf_event *place_of(struct fm_perf_events *events, unsigned bi
     return events->count < FM_PERF_EVENTS ? &events->list[events->count++] : NULL;
 }
 
-static bool name_one(struct fm_perf_named *named, char *item, struct fm_error *err)
+static bool name_one(struct fm_perf_named *named, char *item, bool (*known)(const char *name),
+                     struct fm_error *err)
 {
     char *equals = strchr(item, '=');
     if (!equals)
@@ -51,17 +58,20 @@ static bool name_one(struct fm_perf_named *named, char *item, struct fm_error *e
             "'%.64s' is nothing whose misses are counted: use l1d, l2, l3, dtlb1, dtlb2, "
             "l1i, itlb1 or btb",
             item);
-    if (!is_known(equals + 1))
+    if (!all_known(equals + 1, known))
         return fm_fail(err, FM_ERR_USAGE,
                        "'%.64s' is no event of this processor: `fathom probes` lists what is used",
                        equals + 1);
     *event = (struct fm_perf_event){.bit = bit, .ways = {{.name = equals + 1}}};
+    named->bits |= 1u << bit;
     return true;
 }
 
-bool fm_perf_name_events(const char *list, struct fm_perf_named *named, struct fm_error *err)
+bool fm_perf_name_events(const char *list, bool (*known)(const char *name),
+                         struct fm_perf_named *named, struct fm_error *err)
 {
     named->events = fm_perf_misses;
+    named->bits = 0;
     if (strlen(list) >= sizeof named->text)
         return fm_fail(err, FM_ERR_USAGE, "the list is too long: name fewer events");
     snprintf(named->text, sizeof named->text, "%s", list);
@@ -69,7 +79,7 @@ bool fm_perf_name_events(const char *list, struct fm_perf_named *named, struct f
         char *comma = strchr(item, ',');
         if (comma)
             *comma = '\0';
-        if (!name_one(named, item, err))
+        if (!name_one(named, item, known, err))
             return false;
         item = comma ? comma + 1 : NULL;
     }

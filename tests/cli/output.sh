@@ -126,6 +126,7 @@ ok "UTF-8 where the locale has it, without marks that turn it round" \
 run probes
 ok "probes" answered
 ok "probes says what runs here" has '^NAME .* HERE$'
+ok "and why what does not" [ "$(grep -cE ' no *$' out)" = 0 ]
 run machines
 ok "machines" answered
 FATHOM_MACHINES=$data/good "$fathom" machines >out 2>err

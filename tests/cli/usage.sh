@@ -82,11 +82,18 @@ refused "an event that does not exist" 2 "events: 'NO_SUCH_EVENT' is no event" -
     --events l1d=NO_SUCH_EVENT
 refused "an event of nothing" 2 "events: 'l9' is nothing" --meter perf --events l9=X
 refused "no event" 2 'write it like' --meter perf --events l1d
-run --meter clock --events l1d=PERF_COUNT_SW_CONTEXT_SWITCHES
+refused "events without a meter that has names" 2 'add the meter perf or papi' --meter clock \
+    --events l1d=PERF_COUNT_SW_CONTEXT_SWITCHES
+run --meter papi --events l1d=NO_SUCH_EVENT
+if grep -q 'not in this build' err; then
+    skip "an event that PAPI does not know" "this build has no PAPI"
+else
+    ok "an event that PAPI does not know" one_line_error 2 "events: 'NO_SUCH_EVENT' is no event"
+fi
+run --meter perf --events l1d=PERF_COUNT_SW_CONTEXT_SWITCHES
 if grep -q 'is no event' err; then
     skip "events by their names" "this build has no libpfm4"
 else
-    ok "events without perf" one_line_error 2 'add the meter perf'
     # Where nothing may be counted at all it is refused as well.
     refused "an event that counts no misses" 3 'meter: ' --meter perf --events \
         l1d=PERF_COUNT_SW_CONTEXT_SWITCHES,l2=PERF_COUNT_SW_CONTEXT_SWITCHES

@@ -218,8 +218,7 @@ static void papi_follows_commands_or_says_why(void **state)
 {
     (void)state;
     struct fm_error err = {0};
-    struct fm_command_meter *meter =
-        fm_papi_command_open(fm_papi_of_commands, fm_papi_of_command_count, &err);
+    struct fm_command_meter *meter = fm_papi_command_open(&fm_papi_of_commands, &err);
     if (meter) {
         assert_string_equal(meter->name, "papi");
         meter->ops->close(meter);

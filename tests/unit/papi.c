@@ -3,6 +3,7 @@
 #include <papi.h>
 #include <sde_lib.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "meter/papi.h"
 #include "survey_lab.h"
@@ -10,15 +11,23 @@
 /* What the events count: misses of a simulated machine, the first level's in two parts. */
 static long long half_of_l1, rest_of_l1, l2, dtlb1;
 
-static const struct fm_papi_event events[] = {
+static const struct fm_papi_event presets[] = {
     {.bit = 0,
      .names = {"PAPI_NO_SUCH_EVENT", "sde:::FATHOM::HALF+PAPI_NO_SUCH_EVENT",
                "sde:::FATHOM::HALF+sde:::FATHOM::REST"}},
-    {.bit = 1, .names = {"sde:::FATHOM::L2"}},
+    {.bit = 1, .names = {"PAPI_NO_SUCH_EVENT"}},
     {.bit = 2, .names = {"PAPI_NO_SUCH_EVENT"}},
-    {.bit = FM_CACHE_LEVELS, .names = {"sde:::FATHOM::DTLB1"}},
 };
-#define EVENTS (sizeof events / sizeof events[0])
+/* Where there is no preset: the second of the native ones for L2, and one for a TLB, of which PAPI
+   has no preset at all. The first level has one, and a generic event is no name of PAPI's. */
+static const struct fm_perf_events native = {
+    .list = {{.bit = 0, .ways = {{.name = "sde:::FATHOM::L2"}}},
+             {.bit = 1, .ways = {{.name = "no:::such"}, {.name = "sde:::FATHOM::L2"}}},
+             {.bit = 2, .ways = {{.name = "sde:::FATHOM::L2", .generic = true}}},
+             {.bit = FM_CACHE_LEVELS, .ways = {{.name = "sde:::FATHOM::DTLB1"}}}},
+    .count = 4};
+static const struct fm_papi_plan plan = {
+    .presets = presets, .count = sizeof presets / sizeof presets[0], .native = &native};
 
 static int publish(void **state)
 {
@@ -38,9 +47,14 @@ static int publish(void **state)
 static struct fm_tally *open_meter(void)
 {
     struct fm_error err = {0};
-    struct fm_tally *tally = fm_papi_open(events, EVENTS, &err);
+    struct fm_perf_account account;
+    struct fm_tally *tally = fm_papi_open(&plan, &account, &err);
     if (!tally)
         fail_msg("%s", err.text);
+    assert_string_equal(account.by[0], "sde:::FATHOM::HALF+sde:::FATHOM::REST");
+    assert_string_equal(account.by[1], "sde:::FATHOM::L2");
+    assert_string_equal(account.by[2], "");
+    assert_non_null(strstr(account.why[2], "neither a preset nor a native event"));
     return tally;
 }
 
@@ -74,9 +88,33 @@ static void what_papi_does_not_have_is_refused(void **state)
 {
     (void)state;
     const struct fm_papi_event none = {.bit = 0, .names = {"PAPI_NO_SUCH_EVENT", "no:::such"}};
+    const struct fm_papi_plan nothing = {.presets = &none, .count = 1};
+    struct fm_papi_plan others = plan;
     struct fm_error err = {0};
-    assert_null(fm_papi_open(&none, 1, &err));
+    assert_null(fm_papi_open(&nothing, NULL, &err));
     assert_int_equal(err.code, FM_ERR_UNSUPPORTED);
+    others.without = FM_COUNTS_CACHE(0) | FM_COUNTS_CACHE(1) | FM_COUNTS_TLB(0);
+    assert_null(fm_papi_open(&others, NULL, &err));
+}
+
+static void events_are_named(void **state)
+{
+    (void)state;
+    struct fm_papi_named named;
+    struct fm_error err = {0};
+    assert_true(fm_papi_name_events(
+        "l2=sde:::FATHOM::HALF+sde:::FATHOM::REST,dtlb2=sde:::FATHOM::L2", &named, &err));
+    struct fm_perf_account account;
+    struct fm_tally *tally = fm_papi_open(&named.plan, &account, &err);
+    assert_non_null(tally);
+    assert_string_equal(account.by[1], "sde:::FATHOM::HALF+sde:::FATHOM::REST");
+    assert_string_equal(account.by[FM_CACHE_LEVELS + 1], "sde:::FATHOM::L2");
+    assert_int_equal(tally->info.events & (FM_COUNTS_CACHE(1) | FM_COUNTS_TLB(1)),
+                     FM_COUNTS_CACHE(1) | FM_COUNTS_TLB(1));
+    tally->ops->close(tally);
+    assert_false(fm_papi_name_events("l2=no:::such", &named, &err));
+    assert_int_equal(err.code, FM_ERR_USAGE);
+    assert_non_null(strstr(err.text, "no:::such"));
 }
 
 /* A machine that is simulated, but whose counts go through PAPI. */
@@ -159,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_sums_and_only_between),
         cmocka_unit_test(what_papi_does_not_have_is_refused),
+        cmocka_unit_test(events_are_named),
         cmocka_unit_test(a_survey_by_papi_is_exact),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
