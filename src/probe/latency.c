@@ -9,6 +9,9 @@
 #include "probe/probe.h"
 
 #define PLACEMENTS 3
+/* Bytes of a large footprint, and how many times the last cache is far beyond it. */
+#define LARGE (1u << 24)
+#define FAR   8
 /* What readings of one plateau differ by when something else is at work. */
 #define MOVED 0.05
 /* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps. */
@@ -88,15 +91,29 @@ static bool measure_second(struct fm_lab *lab, struct fm_known_level *level, str
     return true;
 }
 
+/* Placements to measure a plateau on. Pages that lie well differ from others by what falls into a
+   cache, which is little of a large footprint, and nothing of memory's far beyond all levels that
+   were counted. */
+static unsigned placements_of(const struct fm_lab *lab, size_t bytes, bool memory)
+{
+    double largest = INFINITY;
+    for (unsigned bit = 0; bit < FM_CACHE_LEVELS; bit++) {
+        const struct fm_counted *found = fm_lab_counted(lab, bit);
+        largest = found ? found->high : largest;
+    }
+    return bytes > LARGE || (memory && (double)bytes > FAR * largest) ? 1 : PLACEMENTS;
+}
+
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
     double steepness;
-    const size_t bytes = flattest(&lab->walk, level, index + 1 == lab->known.count, &steepness);
+    const bool memory = index + 1 == lab->known.count;
+    const size_t bytes = flattest(&lab->walk, level, memory, &steepness);
     if (!bytes)
         return index != 1 || measure_second(lab, level, err);
     const double before = fm_walk_at(&lab->walk, (double)bytes);
-    unsigned placements = bytes > (1u << 24) ? 1 : PLACEMENTS;
+    unsigned placements = placements_of(lab, bytes, memory);
     double readings[PLACEMENTS], low = INFINITY, high = 0, sum = 0;
     for (unsigned i = 0; i < placements; i++) {
         if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &readings[i], err))

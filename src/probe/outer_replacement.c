@@ -30,7 +30,21 @@ static bool time_string(struct fm_lab *lab, const struct fm_lap_plan *plan, doub
            fm_time_laps(lab, &string, FM_LAPS_TO_SETTLE, ns, err);
 }
 
-/* The companion visits the same pages and hits the first level. */
+static bool count_lap(struct fm_lab *lab, const struct outer *outer, const struct fm_lap_plan *plan,
+                      const struct fm_lap *lap, struct fm_lap_reading *reading,
+                      struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[outer->index];
+    const struct fm_lap_count how = {.bit = (unsigned)outer->index,
+                                     .settle = FM_LAPS_TO_SETTLE,
+                                     .hit_ns = level->height_ns,
+                                     .cost_ns = level[1].height_ns - level->height_ns};
+    struct fm_string string;
+    return fm_lap_string(&string, plan, err) &&
+           fm_count_laps(lab, &string, &how, lap, reading, err);
+}
+
+/* The companion visits the same pages and hits the first level. Who counts needs none. */
 static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
                      struct fm_lap_reading *reading, struct fm_error *err)
 {
@@ -45,8 +59,11 @@ static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
                                .page = lab->machine->info.page_size,
                                .seed = fm_lab_seed(lab)};
     double with, without;
-    if (!fm_lab_place(lab, (lap->blocks + 2) * outer->stride + 2 * plan.page, err) ||
-        !time_string(lab, &plan, &with, err))
+    if (!fm_lab_place(lab, (lap->blocks + 2) * outer->stride + 2 * plan.page, err))
+        return false;
+    if (fm_laps_are_counted(lab, (unsigned)outer->index))
+        return count_lap(lab, outer, &plan, lap, reading, err);
+    if (!time_string(lab, &plan, &with, err))
         return false;
     plan.companion = true;
     if (!time_string(lab, &plan, &without, err))
@@ -133,7 +150,7 @@ static bool ask(struct fm_lab *lab, size_t index, struct fm_error *err)
         .visits = (unsigned)(outer.line / FM_WORD),
         .hit_ns = level->height_ns,
         .cost_ns = level[1].height_ns - level->height_ns,
-        .meter = "clock",
+        .meter = fm_lap_meter(lab, (unsigned)index),
         .time = time_lap,
         .data = &outer,
     };
