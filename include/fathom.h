@@ -68,8 +68,9 @@ void fathom_options_free(struct fathom_options *options);
  * counters; sim: a described machine's exact ones; callgrind: the model of the option of that name)
  *   callgrind       caches of the model that callgrind is to count in, as
  *                   "D1=32768,8,64 LL=262144,16,64"; see fathom_needs_callgrind
- *   events          events that perf is to count, in the place of those it knows of, by libpfm4's
- *                   names: "l1d=L1D_CACHE_REFILL,dtlb1=L1D_TLB_REFILL"; a sum is "A+B"
+ *   events          events that perf or papi is to count, in the place of those it knows of, by the
+ *                   names of libpfm4 or PAPI: "l1d=L1D_CACHE_REFILL,dtlb1=L1D_TLB_REFILL"; a sum is
+ *                   "A+B". Whether they exist is seen when the machine is opened
  *   budget          seconds to answer within
  *   max-footprint   largest footprint to touch, as "64MiB"
  *   only            comma list of probes

@@ -96,7 +96,9 @@ const struct fm_option fm_survey_options[] = {
      .apply = fm_set_option},
     {.name = "events",
      .argument = "LIST",
-     .help = "events that perf is to count, as \"l1d=NAME,dtlb1=NAME+NAME\", by libpfm4's names",
+     .help =
+         "events that perf or papi is to count, as \"l1d=NAME,dtlb1=NAME+NAME\", by the names of "
+         "libpfm4 or PAPI",
      .apply = fm_set_option},
     {.name = "callgrind",
      .argument = "CACHES",

@@ -66,12 +66,22 @@ static bool place(struct fm_lab *lab, struct search *search, size_t bytes, struc
     return true;
 }
 
+/* The units that must be left: more than a level inside keeps, which in one set are as many
+   wherever they lie, so that a few would never get past it. */
+static size_t enough_units(const struct fm_lab *lab, const struct fm_counted_plan *plan)
+{
+    const struct fm_counted *inner = plan->inner > 0 ? &lab->counted[plan->bit - 1] : NULL;
+    const size_t inside = inner && inner->full ? inner->ways : 0;
+    return 2 * inside > ENOUGH_UNITS ? 2 * inside : ENOUGH_UNITS;
+}
+
 /* One unit of how many is touched. */
 static size_t thinness(const struct fm_lab *lab, const struct search *search, size_t units)
 {
     const size_t page = lab->machine->info.page_size / search->plan->unit;
+    const size_t enough = enough_units(lab, search->plan);
     size_t thin = 1;
-    while (search->thin && 2 * thin <= page && units / (2 * thin) >= ENOUGH_UNITS)
+    while (search->thin && 2 * thin <= page && units / (2 * thin) >= enough)
         thin *= 2;
     return thin;
 }
