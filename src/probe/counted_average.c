@@ -1,0 +1,147 @@
+/* Where one reference in twenty misses on an average placement, by a counter: of structures that no
+ * edge is sharp of, since pages lie scattered over their sets. */
+#include <math.h>
+
+#include "probe/counted_search.h"
+#include "probe/lab.h"
+
+/* Placements whose misses are averaged: more of a small structure, whose few
+   pages make luck count for more; in units of all of them, where each placement tells much, and
+   thinly, where it tells as much of a few. */
+#define FEWEST_PLACEMENTS 6
+#define MOST_PLACEMENTS   128
+#define UNITS_IN_ALL      2e5
+#define UNITS_THINLY      4e4
+/* Placements that tell how far those lie apart; how near each is searched; and the footprints at
+   which all are averaged, one standard deviation apart. */
+#define SCOUTS   4
+#define ROUGHLY  1.03
+#define GRID     5
+#define MIDDLE   2
+#define NARROW   0.03
+#define WIDEST   0.25
+#define RECENTRE 8
+/* Standard errors that hold 99 of 100. */
+#define WIDE 2.6
+
+/* Where one in twenty misses on this placement, roughly. */
+static bool crossing_here(struct fm_lab *lab, struct fm_count_search *search, double about,
+                          double *units, struct fm_error *err)
+{
+    size_t fits = (size_t)(about / 2), misses = (size_t)(about * 2);
+    if (!fm_count_place(lab, search, misses * search->plan->unit, err) ||
+        !fm_count_halve(lab, search, &fits, &misses, 1, FM_ONE_IN_TWENTY, ROUGHLY, err))
+        return false;
+    *units = sqrt((double)fits * (double)misses);
+    return true;
+}
+
+/* How far apart placements are, so that the footprints to average at are chosen well: their middle
+   and the ratio of one to the next. */
+static bool choose_grid(struct fm_lab *lab, struct fm_count_search *search, double *centre,
+                        double *ratio, struct fm_error *err)
+{
+    double sum = 0, squares = 0;
+    for (int i = 0; i < SCOUTS; i++) {
+        double units;
+        if (!fm_lab_go_on(lab, lab->part, err) || !crossing_here(lab, search, *centre, &units, err))
+            return false;
+        sum += log(units) / SCOUTS;
+        squares += log(units) * log(units) / SCOUTS;
+    }
+    const double spread = sqrt(fmax(0, squares - sum * sum));
+    *centre = exp(sum);
+    *ratio = exp(fmin(fmax(spread, NARROW), WIDEST));
+    return true;
+}
+
+/* The part that misses at each footprint of the grid, on an average placement. */
+struct grid {
+    double units[GRID], mean[GRID], variance[GRID];
+};
+
+static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, double centre,
+                        double ratio, struct grid *grid, struct fm_error *err)
+{
+    const double each_lap = centre / (double)fm_count_thinness(lab, search, (size_t)centre);
+    const double in_all =
+        fmin((search->thin ? UNITS_THINLY : UNITS_IN_ALL) / each_lap, MOST_PLACEMENTS);
+    const unsigned placements = (unsigned)fmax(in_all, FEWEST_PLACEMENTS);
+    double squares[GRID] = {0};
+    *grid = (struct grid){.units = {0}};
+    for (unsigned p = 0; p < placements; p++)
+        for (int i = GRID; i-- > 0;) {
+            const size_t units = (size_t)(centre * pow(ratio, i - MIDDLE));
+            double each;
+            if (i == GRID - 1 &&
+                !fm_count_place(lab, search, (units + 1) * search->plan->unit, err))
+                return false;
+            if (!fm_misses_over(lab, search, units, 0, &each, err))
+                return false;
+            const double part = each / (double)units;
+            grid->units[i] = (double)units;
+            grid->mean[i] += part / placements;
+            squares[i] += part * part / placements;
+        }
+    for (int i = 0; i < GRID; i++)
+        grid->variance[i] = fmax(0, squares[i] - grid->mean[i] * grid->mean[i]) / (placements - 1);
+    return true;
+}
+
+/* Between which two footprints one in twenty is passed: the index of the first; -1 and GRID - 1
+   where it is passed before or after all. */
+static int passed_at(const struct grid *grid)
+{
+    int i = GRID - 1;
+    while (i >= 0 && grid->mean[i] > FM_ONE_IN_TWENTY)
+        i--;
+    return i;
+}
+
+static void read_grid(const struct grid *grid, int at, double unit, struct fm_counted *found)
+{
+    const double rise = grid->mean[at + 1] - grid->mean[at];
+    const double run = grid->units[at + 1] - grid->units[at];
+    const double share = (FM_ONE_IN_TWENTY - grid->mean[at]) / rise;
+    const double crossing = grid->units[at] + share * run;
+    const double error =
+        sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
+    const double wide = fmax(WIDE * error, 0.01 * crossing);
+    found->bytes = found->effective = round(crossing) * unit;
+    found->low = floor(fmax(0, crossing - wide)) * unit;
+    found->high = ceil(crossing + wide) * unit;
+}
+
+/* Where one in twenty misses on an average placement. */
+static bool average(struct fm_lab *lab, struct fm_count_search *search, double centre,
+                    struct fm_counted *found, struct fm_error *err)
+{
+    double ratio;
+    struct grid grid;
+    if (!choose_grid(lab, search, &centre, &ratio, err))
+        return false;
+    for (int round = 0; round < RECENTRE; round++) {
+        if (!sample_grid(lab, search, centre, ratio, &grid, err))
+            return false;
+        const int at = passed_at(&grid);
+        if (at >= 0 && at < GRID - 1) {
+            read_grid(&grid, at, (double)search->plan->unit, found);
+            return true;
+        }
+        centre = at < 0 ? grid.units[0] : grid.units[GRID - 1];
+    }
+    found->missed = false;
+    return true;
+}
+
+bool fm_counted_average(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                        struct fm_counted *found, struct fm_error *err)
+{
+    struct fm_count_search search = {
+        .plan = plan, .curve = fm_count_begin(lab, plan->curve), .thin = found->thin};
+    if (!search.curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    const bool good = average(lab, &search, found->bytes / (double)plan->unit, found, err);
+    fm_count_finish(search.curve, found);
+    return good;
+}
