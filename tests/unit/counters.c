@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "survey_lab.h"
+#include "thrifty_machine.h"
 #include "truth.h"
 
 /* Only the counters speak. */
@@ -249,6 +250,33 @@ static void is_left_out_without_counters(void **state)
     bare->ops->close(bare);
 }
 
+static double references_of(const struct fm_description *description, bool counters)
+{
+    struct fm_error err = {0};
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    struct fm_machine *machine = fm_simulated_open(description, 1, &err);
+    assert_non_null(machine);
+    fm_simulated_count(machine, counters);
+    struct thrifty thrifty = thrifty_around(machine);
+    fm_result_init(&result);
+    if (!fm_survey(&thrifty.machine, NULL, &options, &result, &err))
+        fail_msg("%s", err.text);
+    fm_result_free(&result);
+    machine->ops->close(machine);
+    return thrifty.references;
+}
+
+static void a_survey_asks_for_half(void **state)
+{
+    (void)state;
+    const struct fm_description machine =
+        lab_small(lab_cache(1, 4096, 64, 4), lab_cache(2, 65536, 64, 8));
+    const double clock = references_of(&machine, false), both = references_of(&machine, true);
+    print_message("# %.2f million by the clock, %.2f with counters\n", clock / 1e6, both / 1e6);
+    assert_true(both <= 0.5 * clock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +287,7 @@ int main(void)
         cmocka_unit_test(claims_no_ways_it_cannot_see),
         cmocka_unit_test(clock_and_counters_are_both_witnesses),
         cmocka_unit_test(is_left_out_without_counters),
+        cmocka_unit_test(a_survey_asks_for_half),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
