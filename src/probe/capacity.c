@@ -334,12 +334,14 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
+    struct fm_fitted fitted;
     double at, low, high;
     if (finding && (level->inferred || level[1].inferred || level->hidden > HIDDEN)) {
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
         return true;
     }
-    if (!finding || !fm_fitted_crossing(lab, index, FM_CAPACITY_MISSES, &at, &low, &high))
+    fm_lab_fitted(lab, &fitted);
+    if (!finding || !fm_fitted_crossing(&fitted, index, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
     report_capacity(lab, index, (const double[]){at, low, high}, "knees");
     return true;

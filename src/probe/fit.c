@@ -35,12 +35,6 @@
 /* What the shapes of knees can be off by. */
 #define SHAPES 0.045
 
-/* The walk as a curve to fit. */
-struct data {
-    double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], error[FM_WALK_POINTS];
-    struct fm_knee_curve curve;
-};
-
 /* How steep the walk is from one point to the next. */
 static double slope_after(const struct fm_walk *walk, size_t i)
 {
@@ -50,25 +44,35 @@ static double slope_after(const struct fm_walk *walk, size_t i)
 
 /* The relative standard error of a point. Luck with pages moves a knee: by about the root of the
    number of pages, which moves latency by as much as the walk is steep around there. */
-static double error_of(const struct fm_walk *walk, size_t i, size_t page)
+static double error_of(const struct fm_walk *walk, size_t i, double page)
 {
     const struct fm_walk_point *point = &walk->points[i];
     double slope = 0;
     for (size_t j = i > 1 ? i - 2 : 0; j < i + 2 && j + 1 < walk->count; j++)
         slope = fmax(slope, slope_after(walk, j));
-    const double pages = fmax(1, (double)point->bytes / (double)page);
+    const double pages = fmax(1, (double)point->bytes / page);
     return hypot(hypot(CLOCK_ERROR, fm_walk_tlb_error(point)),
                  slope / sqrt(pages * point->placements));
 }
 
-static void load(const struct fm_lab *lab, struct data *data)
+void fm_fitted_load(struct fm_fitted *fitted, const struct fm_walk *walk,
+                    const struct fm_knee_fit *fit, size_t page)
 {
-    const size_t n = fm_walk_unpack(&lab->walk, data->bytes, data->latency, NULL);
+    *fitted = (struct fm_fitted){.walk = walk, .fit = fit};
+    const size_t n = fm_walk_unpack(walk, fitted->bytes, fitted->latency, NULL);
     for (size_t i = 0; i < n; i++)
-        data->error[i] = error_of(&lab->walk, i, lab->machine->info.page_size);
-    data->curve = (struct fm_knee_curve){
-        data->bytes,         data->latency, data->error, n, (double)lab->machine->info.page_size,
-        lab->known.second_ns};
+        fitted->error[i] = error_of(walk, i, (double)page);
+    fitted->curve = (struct fm_knee_curve){.bytes = fitted->bytes,
+                                           .latency = fitted->latency,
+                                           .error = fitted->error,
+                                           .n = n,
+                                           .page = (double)page};
+}
+
+void fm_lab_fitted(const struct fm_lab *lab, struct fm_fitted *fitted)
+{
+    fm_fitted_load(fitted, &lab->walk, &lab->known.fit, lab->machine->info.page_size);
+    fitted->curve.second = lab->known.second_ns;
 }
 
 /* Half way up the rise after a level. */
@@ -97,7 +101,7 @@ static size_t find_places(const struct fm_lab *lab, struct fm_knee_place places[
 
 /* Placements that move the next level may seem to move this one, where that begins to miss before
    this one does. A sharp knee is believed where it describes the walk clearly better. */
-static void doubt_softness(const struct data *data, struct fm_knee_place *places, size_t count,
+static void doubt_softness(const struct fm_fitted *data, struct fm_knee_place *places, size_t count,
                            struct fm_knee_fit *fit)
 {
     for (size_t i = 1; i + 1 < count; i++) {
@@ -117,9 +121,9 @@ void fm_fit_walk(struct fm_lab *lab)
 {
     struct fm_knee_fit *fit = &lab->known.fit;
     struct fm_knee_place places[FM_KNEES];
-    struct data data;
+    struct fm_fitted data;
     const size_t count = find_places(lab, places);
-    load(lab, &data);
+    fm_lab_fitted(lab, &data);
     if (!fm_fit_knees(&data.curve, places, count, fit)) {
         fit->count = 0;
         return;
@@ -146,7 +150,7 @@ static bool is_on_a_soft_rise(const struct fm_lab *lab, size_t level)
 }
 
 /* Takes one level away if the walk is described as well without it. The first and memory stay. */
-static bool try_one_less(struct fm_lab *lab, const struct data *data,
+static bool try_one_less(struct fm_lab *lab, const struct fm_fitted *data,
                          const struct fm_knee_place *places, size_t count, struct fm_knee_fit *fit)
 {
     struct fm_knee_fit best = {.error = INFINITY};
@@ -199,8 +203,8 @@ struct split {
 };
 
 /* Keeps the better of what it is given and the best way to take the rise at `index` for two. */
-static void split_rise(const struct data *data, const struct fm_knee_place *places, size_t count,
-                       size_t index, struct split *best)
+static void split_rise(const struct fm_fitted *data, const struct fm_knee_place *places,
+                       size_t count, size_t index, struct split *best)
 {
     static const double apart[][2] = {{8, 1}, {4, 1}, {2, 1}, {8, 1.5}, {4, 1.5}, {2, 1.5}};
     for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
@@ -221,7 +225,7 @@ static void split_rise(const struct data *data, const struct fm_knee_place *plac
 }
 
 /* Adds a level if the walk is badly described without, and well with it. */
-static bool try_one_more(struct fm_lab *lab, const struct data *data,
+static bool try_one_more(struct fm_lab *lab, const struct fm_fitted *data,
                          const struct fm_knee_place *places, size_t count, struct fm_knee_fit *fit)
 {
     struct split best = {.error = INFINITY};
@@ -245,10 +249,10 @@ static bool try_one_more(struct fm_lab *lab, const struct data *data,
 void fm_fit_levels(struct fm_lab *lab)
 {
     struct fm_knee_place places[FM_KNEES];
-    struct data data;
+    struct fm_fitted data;
     struct fm_knee_fit fit;
     size_t count = find_places(lab, places);
-    load(lab, &data);
+    fm_lab_fitted(lab, &data);
     if (!fm_fit_knees(&data.curve, places, count, &fit))
         return;
     while (try_one_less(lab, &data, places, count, &fit))
@@ -260,18 +264,18 @@ void fm_fit_levels(struct fm_lab *lab)
 /* Misses come in groups, a set's worth of lines or a colour's worth of pages at a time, so that few
    groups were seen where few references miss. And neighbours on the machine come and go: that shows
    in how much readings differ. */
-double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses)
+double fm_luck(const struct fm_fitted *fitted, size_t level, double at, double misses)
 {
-    const struct fm_walk *walk = &lab->walk;
-    const struct fm_knee_fit *fit = &lab->known.fit;
+    const struct fm_walk *walk = fitted->walk;
+    const struct fm_knee_fit *fit = fitted->fit;
     const struct fm_knee *knee = &fit->knees[level];
     const double *heights = fit->heights;
     double drawn = 1, error = 0, count = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
         const double bytes = (double)point->bytes;
-        const double piece = knee->shape == FM_KNEE_PAGES ? (double)lab->machine->info.page_size
-                                                          : (double)point->unit;
+        const double piece =
+            knee->shape == FM_KNEE_PAGES ? fitted->curve.page : (double)point->unit;
         if (bytes < at / NEAR || bytes > at * NEAR)
             continue;
         drawn = fmax(drawn, point->placements * bytes / piece);
@@ -287,44 +291,39 @@ double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses)
     return SURE * fmax(groups, seen) / steep;
 }
 
-bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, double *at,
+bool fm_fitted_crossing(const struct fm_fitted *fitted, size_t level, double misses, double *at,
                         double *low, double *high)
 {
-    const struct fm_knee_fit *fit = &lab->known.fit;
-    struct data data;
-    if (fit->count == 0)
+    if (fitted->fit->count == 0)
         return false;
-    load(lab, &data);
-    *at = fm_fit_crossing(fit, level, misses);
-    if (!fm_knee_crossing_range(&data.curve, fit, level, misses, low, high))
+    *at = fm_fit_crossing(fitted->fit, level, misses);
+    if (!fm_knee_crossing_range(&fitted->curve, fitted->fit, level, misses, low, high))
         return false;
-    const double wide = exp(fm_luck(lab, level, *at, misses) + SHAPES);
+    const double wide = exp(fm_luck(fitted, level, *at, misses) + SHAPES);
     *low = fmin(*low, *at / wide);
     *high = fmax(*high, *at * wide);
     return true;
 }
 
-bool fm_fitted_height(const struct fm_lab *lab, size_t level, double *ns, double *low, double *high)
+bool fm_fitted_height(const struct fm_fitted *fitted, size_t level, double *ns, double *low,
+                      double *high)
 {
-    const struct fm_knee_fit *fit = &lab->known.fit;
-    struct data data;
-    if (fit->count == 0)
+    if (fitted->fit->count == 0)
         return false;
-    load(lab, &data);
-    *ns = fit->heights[level];
-    return fm_knee_height_range(&data.curve, fit, level, low, high);
+    *ns = fitted->fit->heights[level];
+    return fm_knee_height_range(&fitted->curve, fitted->fit, level, low, high);
 }
 
-double fm_fitted_blur(const struct fm_lab *lab, size_t level)
+double fm_fitted_blur(const struct fm_fitted *fitted, size_t level)
 {
-    const struct fm_knee_fit *fit = &lab->known.fit;
+    const struct fm_knee_fit *fit = fitted->fit;
+    const struct fm_walk *walk = fitted->walk;
     double least = fit->count ? INFINITY : 0;
-    for (size_t i = 0; i < lab->walk.count && fit->count; i++) {
+    for (size_t i = 0; i < walk->count && fit->count; i++) {
         double comes = 1, sum = 0;
         for (size_t other = 0; other <= fit->count; other++) {
-            const double passes = other < fit->count
-                                      ? fm_fit_misses(fit, other, (double)lab->walk.points[i].bytes)
-                                      : 0;
+            const double passes =
+                other < fit->count ? fm_fit_misses(fit, other, (double)walk->points[i].bytes) : 0;
             sum += fmax(0, comes - passes) * fabs(fit->heights[other] - fit->heights[level]);
             comes = passes;
         }

@@ -5,7 +5,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/knees.h"
+#include "probe/walk.h"
+
 struct fm_lab;
+
+/* A walk, of loads or of jumps, and the knees that describe it. Not to be copied: the curve points
+   into it. */
+struct fm_fitted {
+    const struct fm_walk *walk;
+    const struct fm_knee_fit *fit; /* count 0: none does */
+    double bytes[FM_WALK_POINTS], latency[FM_WALK_POINTS], error[FM_WALK_POINTS];
+    struct fm_knee_curve curve; /* of these */
+};
+
+/* The error of a point is what a clock can be off by and luck with its pages. */
+void fm_fitted_load(struct fm_fitted *fitted, const struct fm_walk *walk,
+                    const struct fm_knee_fit *fit, size_t page);
+
+/* The walk over data and its knees. */
+void fm_lab_fitted(const struct fm_lab *lab, struct fm_fitted *fitted);
 
 /* Fits knees to the walk, one to each level that is known. Leaves known.fit empty where pages are
    not scattered, so that nothing is blurred, and where knees do not describe the walk. */
@@ -17,18 +36,18 @@ void fm_fit_levels(struct fm_lab *lab);
 
 /* The footprint at which this part of the references misses a level, and where it can lie. False
    where there is no fit or memory is out. */
-bool fm_fitted_crossing(const struct fm_lab *lab, size_t level, double misses, double *at,
+bool fm_fitted_crossing(const struct fm_fitted *fitted, size_t level, double misses, double *at,
                         double *low, double *high);
 
 /* The height of a level, and where it can lie. */
-bool fm_fitted_height(const struct fm_lab *lab, size_t level, double *ns, double *low,
+bool fm_fitted_height(const struct fm_fitted *fitted, size_t level, double *ns, double *low,
                       double *high);
 
 /* How much the levels around it make of the latency where a level shows most clearly, as a part of
    its own; 0 where there is no fit. */
-double fm_fitted_blur(const struct fm_lab *lab, size_t level);
+double fm_fitted_blur(const struct fm_fitted *fitted, size_t level);
 
 /* How far luck with pages, and interference, can have moved that footprint, as a logarithm. */
-double fm_luck(const struct fm_lab *lab, size_t level, double at, double misses);
+double fm_luck(const struct fm_fitted *fitted, size_t level, double at, double misses);
 
 #endif

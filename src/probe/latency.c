@@ -60,16 +60,18 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
 /* A plateau that its neighbours blur stands higher or lower than it would by itself. */
 static void unblur(const struct fm_lab *lab, struct fm_known_level *level, size_t index)
 {
-    double fitted, low, high;
-    if (!fm_fitted_height(lab, index, &fitted, &low, &high))
+    struct fm_fitted fitted;
+    double ns, low, high;
+    fm_lab_fitted(lab, &fitted);
+    if (!fm_fitted_height(&fitted, index, &ns, &low, &high))
         return;
     level->height_low = fmin(level->height_low, low * (1 - LEAST_WIDTH));
     level->height_high = fmax(level->height_high, high * (1 + LEAST_WIDTH));
-    if (fabs(fitted / level->height_ns - 1) < BLURRED)
+    if (fabs(ns / level->height_ns - 1) < BLURRED)
         return;
     level->blurred = true;
-    level->height_ns = fitted;
-    level->hidden = fm_fitted_blur(lab, index);
+    level->height_ns = ns;
+    level->hidden = fm_fitted_blur(&fitted, index);
 }
 
 /* A second level needs no plateau where lines can be steered past the first. */

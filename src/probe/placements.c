@@ -266,6 +266,7 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
 {
     fm_fit_walk(lab);
     const struct fm_knee_fit fit = lab->known.fit;
+    struct fm_fitted fitted;
     for (size_t i = 1; i < fit.count; i++) {
         const double at = fm_fit_crossing(&fit, i, MISS_RATIO);
         begin_spending(lab, rises);
@@ -275,7 +276,8 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
             const double before = rises->spent;
             if (!pass(lab, rises, at / AROUND, at * AROUND, err))
                 return false;
-            if (rises->spent == before || fm_luck(lab, i, at, MISS_RATIO) < CLOSE_ENOUGH ||
+            fm_lab_fitted(lab, &fitted);
+            if (rises->spent == before || fm_luck(&fitted, i, at, MISS_RATIO) < CLOSE_ENOUGH ||
                 is_spent(lab, rises, &spend_on_each[lab->options->effort]))
                 break;
         }
