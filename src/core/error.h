@@ -10,6 +10,7 @@
     X(USAGE, "bad usage or bad input")                                                             \
     X(NO_MEMORY, "not enough memory")                                                              \
     X(UNSUPPORTED, "the machine lacks what was asked for")                                         \
+    X(FORBIDDEN, "the system forbids what was asked for")                                          \
     X(IO, "input or output failed")                                                                \
     X(INTERRUPTED, "interrupted")                                                                  \
     X(OUT_OF_TIME, "out of time")                                                                  \

@@ -117,11 +117,18 @@ bool fm_code_runs(struct fm_lab *lab, const char *const *properties, bool *runs,
     fm_string_jump(&string);
     *runs = lab->machine->ops->run(lab->machine, &string, 1, &sample, &refusal);
     fm_string_free(&string);
-    if (!*runs && refusal.code != FM_ERR_UNSUPPORTED) {
+    if (*runs)
+        return true;
+    if (refusal.code != FM_ERR_UNSUPPORTED && refusal.code != FM_ERR_FORBIDDEN) {
         *err = refusal;
         return false;
     }
-    if (!*runs)
-        refuse(lab, properties, refusal.text);
+    refuse(lab, properties, refusal.text);
+    /* What a machine lacks is no news; what somebody has forbidden can be allowed. */
+    if (refusal.code == FM_ERR_FORBIDDEN)
+        fm_result_warn(lab->result, "code-forbidden",
+                       "for the side of code, measure outside of the service or sandbox that "
+                       "forbids it, or allow it there",
+                       "%s", refusal.text);
     return true;
 }

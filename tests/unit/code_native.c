@@ -24,6 +24,7 @@
 #include "machine/native/computer.h"
 #include "machine/native/native.h"
 #include "meter/clock.h"
+#include "survey/survey.h"
 
 #define SLOTS 64u
 
@@ -197,11 +198,39 @@ static void understands_a_hardened_system(void **state)
         if (!forbid_code())
             _exit(2);
         const bool ran = machine->ops->run(machine, &string, 1, &sample, &err);
-        _exit(!ran && err.code == FM_ERR_UNSUPPORTED && strstr(err.text, "execmem") ? 0 : 1);
+        _exit(!ran && err.code == FM_ERR_FORBIDDEN && strstr(err.text, "execmem") ? 0 : 1);
     }
     int status = -1;
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
+}
+
+/* … and says so where people look, whether or not they ask for more than the table. */
+static void warns_of_a_hardened_system(void **state)
+{
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct fm_survey_options options = {.effort = FM_QUICK, .seed = 1, .only = "icache"};
+        struct fm_error err = {0};
+        struct fm_result result;
+        if (!forbid_code())
+            _exit(2);
+        fm_result_init(&result);
+        if (!fm_survey(machine, NULL, &options, &result, &err))
+            _exit(3);
+        const struct fm_finding *capacity = fm_result_find(&result, "l1i.capacity");
+        if (!capacity || capacity->status != FM_UNSUPPORTED)
+            _exit(4);
+        for (size_t i = 0; i < result.warning_count; i++)
+            if (strcmp(result.warnings[i].id, "code-forbidden") == 0 &&
+                strstr(result.warnings[i].text, "execmem"))
+                _exit(0);
+        _exit(1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
 }
 
 int main(void)
@@ -211,6 +240,7 @@ int main(void)
         cmocka_unit_test(every_lap_is_run),
         cmocka_unit_test(refuses_code_that_is_not_whole),
         cmocka_unit_test(understands_a_hardened_system),
+        cmocka_unit_test(warns_of_a_hardened_system),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

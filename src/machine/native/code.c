@@ -34,7 +34,7 @@ static bool protect(struct fm_arena *arena, size_t bytes, int protection, struct
 {
     if (mprotect(arena->base, bytes, protection) == 0)
         return true;
-    return fm_fail(err, FM_ERR_UNSUPPORTED,
+    return fm_fail(err, FM_ERR_FORBIDDEN,
                    "the system does not let a program run code that it has written (%s): SELinux's "
                    "execmem, MemoryDenyWriteExecute of a service or a hardened kernel forbids it",
                    strerror(errno));
