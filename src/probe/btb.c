@@ -4,6 +4,7 @@
  * alike, so that caches, translation and decoded operations fall out. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/median.h"
 #include "analysis/tlb_steps.h"
@@ -23,10 +24,16 @@ static const double most_jumps[] = {
 /* Bytes from jump to jump. Buffers differ in how many they hold of one line: the most counts. Half
    of the jumps must lie on all the lines that all of them lie on; where the line is not known it is
    taken to be no shorter than any of today. */
-static const size_t spacings[] = {8, 16, 32};
+static const struct spacing {
+    size_t bytes;
+    bool staggered; /* where jumps stand apart, no sets are left empty (fm_dense_plan) */
+} spacings[] = {{8, false}, {16, false}, {32, false}, {16, true}};
 #define SHORT_LINE 32
 #define SPACINGS   (sizeof spacings / sizeof *spacings)
 #define LEVELS     3
+/* Times an edge, and part of the next, between which a level may show that lies between them. */
+#define BEYOND_ONE 2.2
+#define SHORT_OF   0.9
 /* So few missed targets in a lap are none. */
 #define NO_MISS 0.5
 /* Part of a rise that is some of it. Where sets fill up one by one it comes little by little: what
@@ -50,7 +57,8 @@ static const size_t spacings[] = {8, 16, 32};
 struct btb {
     struct fm_tlb_step steps[LEVELS]; /* "pages" are jumps */
     size_t count;
-    size_t spacing;
+    size_t between; /* the number of one that was looked for between two others; 0: none */
+    struct spacing spacing;
     double least_ns; /* a jump, while all are known */
     bool hidden;     /* what was seen may be the end of the cache of code */
 };
@@ -60,12 +68,13 @@ static double last_edge(const struct btb *btb)
     return btb->steps[btb->count - 1].held;
 }
 
-static bool time_dense(struct fm_lab *lab, size_t blocks, size_t spacing, double *ns,
+static bool time_dense(struct fm_lab *lab, size_t blocks, struct spacing spacing, double *ns,
                        struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 4, .jumps = true, .steps = 256};
     const struct fm_dense_plan plan = {.blocks = blocks,
-                                       .spacing = spacing,
+                                       .spacing = spacing.bytes,
+                                       .staggered = spacing.staggered,
                                        .page = lab->machine->info.page_size,
                                        .seed = lab->placement_seed};
     struct fm_string string;
@@ -76,20 +85,20 @@ static bool time_dense(struct fm_lab *lab, size_t blocks, size_t spacing, double
 }
 
 /* What each second jump takes. */
-static bool time_jump(struct fm_lab *lab, size_t blocks, size_t spacing, double *ns,
+static bool time_jump(struct fm_lab *lab, size_t blocks, struct spacing spacing, double *ns,
                       struct fm_error *err)
 {
+    const struct spacing twice = {2 * spacing.bytes, spacing.staggered};
     double all, half;
-    if (!time_dense(lab, blocks, spacing, &all, err) ||
-        !time_dense(lab, blocks, 2 * spacing, &half, err))
+    if (!time_dense(lab, blocks, spacing, &all, err) || !time_dense(lab, blocks, twice, &half, err))
         return false;
     *ns = 2 * all - half;
     return true;
 }
 
-static size_t blocks_of(double jumps, size_t spacing)
+static size_t blocks_of(double jumps, struct spacing spacing)
 {
-    const double blocks = floor(jumps * (double)spacing / FM_DENSE_BLOCK);
+    const double blocks = floor(jumps * (double)spacing.bytes / FM_DENSE_BLOCK);
     return blocks > 1 ? (size_t)blocks : 1;
 }
 
@@ -108,14 +117,54 @@ static struct fm_curve *begin_curve(struct fm_lab *lab)
     return curve;
 }
 
+/* A level between two others that costs less than twice what the first does never comes above the
+   height that readings had where half of the jumps were still known to that. But they have come
+   down from there before it ends: one rise is looked for among those between. The least from each
+   on counts, as they are too high again where half of the jumps is known to it. */
+static void read_between(const struct fm_tlb_point *plain, size_t n, double cycle_ns,
+                         struct btb *btb)
+{
+    struct fm_tlb_point between[MOST_POINTS];
+    struct fm_tlb_step rise;
+    for (size_t i = 0; i + 1 < btb->count && btb->count < LEVELS; i++) {
+        const double from = BEYOND_ONE * btb->steps[i].held, to = SHORT_OF * btb->steps[i + 1].held;
+        size_t first = 0, end = n, m;
+        while (first < n && plain[first].pages < from)
+            first++;
+        while (end > first && plain[end - 1].pages > to)
+            end--;
+        m = end - first;
+        for (size_t j = m; j-- > 0;) {
+            between[j] = plain[first + j];
+            if (j + 1 < m)
+                between[j].cost = fmin(between[j].cost, between[j + 1].cost);
+        }
+        const double base = m ? between[0].cost : 0;
+        for (size_t j = 0; j < m; j++)
+            between[j].cost -= base;
+        if (fm_read_tlb_steps(between, m, &rise, 1) == 0 ||
+            rise.cost - rise.cost_before < A_CYCLE * cycle_ns)
+            continue;
+        rise.cost += base;
+        rise.cost_before += base;
+        memmove(&btb->steps[i + 2], &btb->steps[i + 1],
+                (btb->count - i - 1) * sizeof btb->steps[0]);
+        btb->steps[i + 1] = rise;
+        btb->steps[i + 2].cost_before = rise.cost;
+        btb->between = i + 1;
+        btb->count++;
+        return;
+    }
+}
+
 /* The readings at one spacing, read into rises. What half of the jumps begins to miss later makes
    the readings fall again beyond a rise: the highest so far counts. */
 static bool read_curve(struct fm_lab *lab, struct btb *btb, bool draw, struct fm_error *err)
 {
-    struct fm_tlb_point points[MOST_POINTS];
+    struct fm_tlb_point points[MOST_POINTS], plain[MOST_POINTS];
     struct fm_curve *curve = draw ? begin_curve(lab) : NULL;
     const double most = most_jumps[lab->options->effort];
-    const size_t each = FM_DENSE_BLOCK / btb->spacing;
+    const size_t each = FM_DENSE_BLOCK / btb->spacing.bytes;
     double highest = 0;
     size_t n = 0;
     if (!place(lab, blocks_of(most, btb->spacing), err))
@@ -132,19 +181,26 @@ static bool read_curve(struct fm_lab *lab, struct btb *btb, bool draw, struct fm
         btb->least_ns = n == 0 ? ns : fmin(btb->least_ns, ns);
         highest = fmax(highest, ns);
         points[n] = (struct fm_tlb_point){jumps, highest, READING * highest};
+        plain[n] = (struct fm_tlb_point){jumps, ns, READING * ns};
         const double next = (double)blocks * exp2(1.0 / DENSITY);
         blocks = next > (double)blocks + 1 ? (size_t)next : blocks + 1;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         points[i].cost -= btb->least_ns;
+        plain[i].cost -= btb->least_ns;
+    }
     btb->count = fm_read_tlb_steps(points, n, btb->steps, LEVELS);
+    read_between(plain, n, lab->known.cycle_ns, btb);
     return true;
 }
 
 /* Whether a rise is there again on fresh pages, each time. */
-static bool is_there(struct fm_lab *lab, const struct btb *btb, const struct fm_tlb_step *step,
-                     bool *yes, struct fm_error *err)
+static bool is_there(struct fm_lab *lab, const struct btb *btb, size_t index, bool *yes,
+                     struct fm_error *err)
 {
+    const struct fm_tlb_step *step = &btb->steps[index];
+    /* One that was read from the least of many need not be as high in each reading. */
+    const double least_ns = lab->known.cycle_ns * (btb->between == index ? A_CYCLE / 2 : A_CYCLE);
     const size_t held = blocks_of(step->held, btb->spacing);
     const size_t missed = blocks_of(step->missed, btb->spacing);
     *yes = true;
@@ -153,8 +209,7 @@ static bool is_there(struct fm_lab *lab, const struct btb *btb, const struct fm_
         if (!place(lab, missed, err) || !time_jump(lab, held, btb->spacing, &before, err) ||
             !time_jump(lab, missed, btb->spacing, &after, err))
             return false;
-        *yes = after - before >
-               fmax((step->cost - step->cost_before) / 2, A_CYCLE * lab->known.cycle_ns);
+        *yes = after - before > fmax((step->cost - step->cost_before) / 2, least_ns);
     }
     return true;
 }
@@ -165,7 +220,7 @@ static bool keep_true_ones(struct fm_lab *lab, struct btb *btb, struct fm_error 
     size_t kept = 0;
     for (size_t i = 0; i < btb->count; i++) {
         bool yes;
-        if (!is_there(lab, btb, &btb->steps[i], &yes, err))
+        if (!is_there(lab, btb, i, &yes, err))
             return false;
         if (yes)
             btb->steps[kept++] = btb->steps[i];
@@ -180,7 +235,7 @@ static bool find_edge(struct fm_lab *lab, const struct btb *btb, struct fm_tlb_s
 {
     size_t held = blocks_of(step->held, btb->spacing);
     size_t missed = blocks_of(step->missed, btb->spacing);
-    const double each = (double)FM_DENSE_BLOCK / (double)btb->spacing;
+    const double each = (double)FM_DENSE_BLOCK / (double)btb->spacing.bytes;
     double base, full, here;
     if (!place(lab, missed, err) || !time_jump(lab, held, btb->spacing, &base, err) ||
         !time_jump(lab, missed, btb->spacing, &full, err))
@@ -282,7 +337,7 @@ static bool ends_with_cache(const struct fm_lab *lab, const struct btb *btb)
 {
     const struct fm_finding *cache = fm_result_find(lab->result, "l1i.capacity");
     return cache && cache->status == FM_MEASURED &&
-           fabs(last_edge(btb) * (double)btb->spacing / cache->value.number - 1) < NEAR;
+           fabs(last_edge(btb) * (double)btb->spacing.bytes / cache->value.number - 1) < NEAR;
 }
 
 /* Whether what ends a buffer at one spacing may be the end of the instruction cache: as many bytes
@@ -317,7 +372,8 @@ static bool choose(struct fm_lab *lab, size_t counted, struct btb *best, struct 
     struct btb all[SPACINGS];
     for (size_t i = 0; i < SPACINGS; i++) {
         all[i] = (struct btb){.spacing = spacings[i]};
-        if (2 * (double)spacings[i] > line || (counted && counted != spacings[i]))
+        if (2 * (double)spacings[i].bytes > line ||
+            (counted && (counted != spacings[i].bytes || spacings[i].staggered)))
             continue;
         if (!read_curve(lab, &all[i], false, err) || !keep_true_ones(lab, &all[i], err))
             return false;
@@ -334,12 +390,13 @@ static bool choose(struct fm_lab *lab, size_t counted, struct btb *best, struct 
 }
 
 /* Jumps of a lap whose target is not known, by their event. */
-static bool count_missed(struct fm_lab *lab, size_t blocks, size_t spacing, double *missed,
+static bool count_missed(struct fm_lab *lab, size_t blocks, struct spacing spacing, double *missed,
                          struct fm_error *err)
 {
     const struct fm_count_care care = {.bit = FM_TARGET_EVENT, .none = NO_MISS, .jumps = true};
     const struct fm_dense_plan plan = {.blocks = blocks,
-                                       .spacing = spacing,
+                                       .spacing = spacing.bytes,
+                                       .staggered = spacing.staggered,
                                        .page = lab->machine->info.page_size,
                                        .seed = lab->placement_seed};
     struct fm_string string;
@@ -348,7 +405,7 @@ static bool count_missed(struct fm_lab *lab, size_t blocks, size_t spacing, doub
 
 /* The largest number of blocks at one spacing all of whose targets are known, and the one after it;
    after is 0 where there are none of more. */
-static bool count_edge(struct fm_lab *lab, size_t spacing, size_t *held, size_t *after,
+static bool count_edge(struct fm_lab *lab, struct spacing spacing, size_t *held, size_t *after,
                        struct fm_error *err)
 {
     size_t blocks = blocks_of(most_jumps[lab->options->effort], spacing);
@@ -382,7 +439,7 @@ static bool count_targets(struct fm_lab *lab, struct counted *found, struct fm_e
 {
     *found = (struct counted){0};
     for (size_t i = 0; i < SPACINGS; i++) {
-        const double each = (double)FM_DENSE_BLOCK / (double)spacings[i];
+        const double each = (double)FM_DENSE_BLOCK / (double)spacings[i].bytes;
         size_t held, after;
         if (!fm_lab_go_on(lab, 0, err) || !count_edge(lab, spacings[i], &held, &after, err))
             return false;
@@ -391,7 +448,7 @@ static bool count_targets(struct fm_lab *lab, struct counted *found, struct fm_e
             return true;
         }
         if ((double)held * each > found->jumps)
-            *found = (struct counted){spacings[i], (double)held * each, (double)after * each};
+            *found = (struct counted){spacings[i].bytes, (double)held * each, (double)after * each};
     }
     return true;
 }
@@ -403,7 +460,7 @@ static bool is_flat(struct fm_lab *lab, double line, bool *flat, struct fm_error
     for (size_t i = 0; i < SPACINGS && *flat; i++) {
         const size_t many = blocks_of(most_jumps[lab->options->effort], spacings[i]);
         double few_ns, many_ns;
-        if (2 * (double)spacings[i] > line)
+        if (2 * (double)spacings[i].bytes > line)
             continue;
         if (!place(lab, many, err) ||
             !time_jump(lab, blocks_of(FIRST_JUMPS, spacings[i]), spacings[i], &few_ns, err) ||

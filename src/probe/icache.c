@@ -10,13 +10,9 @@
 
 /* A first look goes this far: first caches of code are smaller. */
 #define FIRST_FAR 0x1p20
-/* How far the curve goes beyond, in each effort; less far where lines are shorter than those of the
-   first look, as it is their number that takes time. */
-static const double far_bytes[] = {
-    [FM_QUICK] = 0x1p19, [FM_NORMAL] = 0x1p22, [FM_THOROUGH] = 0x1p25};
 /* Elements of the longest string; the shortest line is 16 bytes. */
 #define MOST_ELEMENTS (1u << 20)
-/* … and in capacities of a first cache that the counters have shown. */
+/* How far the curve goes beyond the first cache, in times of its end. */
 #define AROUND 8
 /* Where all miss the first cache and few the next. */
 #define BEYOND     1.6
@@ -134,6 +130,7 @@ static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
         }
         if (!fm_tell_from_operations(lab, icache, *step, &look, &of, err))
             return false;
+        icache->before |= of == FM_RISE_OPERATIONS;
         if (of == FM_RISE_OPERATIONS)
             continue;
         *open = of == FM_RISE_CACHE ? NULL : "it may be a cache, or hold decoded operations";
@@ -199,6 +196,20 @@ static void report_line(struct fm_lab *lab, const struct fm_icache *icache, size
                  "a miss brings %zu bytes along, in lines of their own", brought);
 }
 
+/* Hands on what other probes build on. */
+static void know(struct fm_lab *lab, const struct fm_icache *icache, const struct fm_tlb_step *rise,
+                 double miss_ns)
+{
+    const double capacity = (double)icache->ways * (double)icache->way_bytes;
+    /* Nothing has shown that it is the first cache, and not what was before it. */
+    if (capacity <= 0 && icache->before)
+        return;
+    lab->known.code_from = capacity > 0 ? capacity : rise->held;
+    lab->known.code_to = fmax(capacity, rise->missed);
+    lab->known.code_miss_ns = miss_ns;
+    lab->known.code_unit = icache->line;
+}
+
 static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
 {
     const double limit = (double)fm_lab_limit(lab) / 4;
@@ -213,10 +224,8 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
     }
     const struct fm_tlb_step rough = icache->steps[step];
     icache->lines.apart = icache->line / 2;
-    const double far =
-        far_bytes[lab->options->effort] * fmin(1, (double)icache->line / FM_FIRST_PITCH);
-    const bool drawn =
-        fm_read_fetch_curve(lab, icache, icache->line, fmin(limit, far), "code", err);
+    const bool drawn = fm_read_fetch_curve(lab, icache, icache->line,
+                                           fmin(limit, AROUND * rough.missed), "code", err);
     icache->lines.apart = FM_WORD;
     if (!drawn)
         return false;
@@ -242,8 +251,7 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         report_line(lab, icache, brought);
     report_miss(lab, &miss);
     mark(lab, icache, step, capacity);
-    if (!fm_report_code_levels(lab, icache, step, miss.ns, err))
-        return false;
+    know(lab, icache, &rise, miss.ns);
     if (!icache->ways) {
         char reason[sizeof((struct fm_finding *)0)->note];
         snprintf(reason, sizeof reason,
@@ -308,6 +316,7 @@ static bool second(struct fm_lab *lab, struct fm_icache *icache, const struct fm
     icache->ways = (unsigned)ways;
     icache->way_bytes = way_bytes;
     mark(lab, icache, step, counted->bytes);
+    know(lab, icache, &icache->steps[step], miss.ns);
     report_number(lab, "line", "B", (double)icache->line, "lines");
     report_ways(lab, icache);
     report_miss(lab, &miss);

@@ -18,6 +18,7 @@ struct fm_icache {
     size_t count;       /* rises of the curve; in steps, "pages" are bytes of code */
     double far;         /* the largest footprint */
     double conflict_ns; /* what a line adds that misses the first structure to miss; 0: not seen */
+    bool before; /* a rise was passed over that was taken for that of decoded operations */
     size_t line;
     unsigned ways;
     size_t way_bytes;
@@ -57,11 +58,6 @@ bool fm_tell_from_operations(struct fm_lab *lab, struct fm_icache *icache, size_
 enum fm_code_fate { FM_CODE_PUSHED_OUT, FM_CODE_STAYS, FM_CODE_UNCLEAR };
 bool fm_ask_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                  enum fm_code_fate *fate, struct fm_error *err);
-
-/* Tells of the levels behind the first cache that data does not share; the rise and the cost of a
-   miss of the first are given. */
-bool fm_report_code_levels(struct fm_lab *lab, const struct fm_icache *icache, size_t first,
-                           double miss_ns, struct fm_error *err);
 
 /* Whether one line more than `ways` conflict at that distance, on fresh pages too, and as many do
    not: what the counters say, by the clock. Needs the line. */

@@ -19,15 +19,19 @@
 #define CONFIRMATIONS  3
 #define MOST_LOOKS     6
 #define MOST_MULTIPLES 4
+#define MOST_APART     3
+/* Looks of those at one set that noise may have spoiled. */
+#define SPOILED 1
 /* Pages of which lines from anywhere take one, and the part of a miss that says that some do. */
 #define SPARSE 4
 #define A_FEW  0.05
 
 struct group {
-    unsigned count; /* n */
-    size_t stride;  /* k */
-    size_t on;      /* lines from the first row to the second; 0: the default */
-    size_t moved;   /* bytes that the last of each row stands further on */
+    unsigned count;    /* n */
+    size_t stride;     /* k */
+    size_t on;         /* lines from the first row to the second; 0: the default */
+    size_t moved;      /* bytes that the last of each row stands further on */
+    unsigned left_out; /* the number of one that is not there; 0: none is missing */
 };
 
 /* Fills in the lines of a group. The second row is further on in the same page, by a quarter of a
@@ -41,13 +45,16 @@ static void fill(struct fm_icache *icache, const struct group *group, size_t pag
     const size_t on = (group->on ? group->on : least / line / 4) * line;
     fm_code_lines_clear(&icache->lines);
     for (unsigned i = 0; i < group->count; i++) {
+        if (i > 0 && i == group->left_out)
+            continue;
         const size_t moved = i + 1 == group->count ? group->moved : 0;
         const size_t at = i * group->stride + moved, within = at % page;
         if (on > 0) {
             fm_code_lines_add(&icache->lines, at, within + on < page ? at + on : at - on);
             continue;
         }
-        const bool pair = i + 1 < group->count && within + group->stride < page;
+        const bool pair =
+            i + 1 < group->count && i + 1 != group->left_out && within + group->stride < page;
         fm_code_lines_add(&icache->lines, at, pair ? at + group->stride : FM_NO_LINE);
         i += pair;
     }
@@ -226,6 +233,34 @@ static bool fit_from_anywhere(struct fm_lab *lab, struct fm_icache *icache, doub
     return true;
 }
 
+/* Whether lines that conflict are of one set: then they no longer do whichever of them is left out,
+   and as many as there are ways fit at any multiple of the distance. Of a hashed index the first
+   and the last of some that stand so far apart may be alone in their set; and where a way is no
+   part of a page, lines so far apart may share a few sets that the pages choose among. */
+static bool are_of_one_set(struct fm_lab *lab, struct fm_icache *icache, double miss_ns, bool *yes,
+                           struct fm_error *err)
+{
+    struct group without = {.count = icache->ways + 1, .stride = icache->way_bytes};
+    struct group apart = {.count = icache->ways};
+    unsigned against = 0;
+    *yes = true;
+    if (icache->ways < 2)
+        return true;
+    for (int i = 0; i < CONFIRMATIONS; i++)
+        for (size_t times = 1; times <= MOST_APART; times++) {
+            bool still;
+            without.left_out = 1 + (unsigned)(fm_lab_seed(lab) % (icache->ways - 1));
+            apart.stride = icache->way_bytes * times;
+            const struct group *group = times == 1 ? &without : &apart;
+            if (!fm_lab_place(lab, arena_of(lab, group), err) ||
+                !conflicts(lab, icache, group, miss_ns, 6, &still, err))
+                return false;
+            against += still;
+        }
+    *yes = against <= SPOILED;
+    return true;
+}
+
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
                        struct fm_error *err)
 {
@@ -239,7 +274,9 @@ bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struc
         good = fm_lab_go_on(lab, 0, err) && try_count(lab, icache, count, low, high, miss_ns, err);
     good = good && (!icache->ways || look_again(lab, icache, miss_ns, err));
     bool yes = true;
-    if (good && icache->ways && icache->way_bytes == icache->line)
+    if (good && icache->ways)
+        good = are_of_one_set(lab, icache, miss_ns, &yes, err);
+    if (good && yes && icache->ways && icache->way_bytes == icache->line)
         good = fit_from_anywhere(lab, icache, miss_ns, &yes, err);
     if (!yes)
         icache->ways = 0;

@@ -50,6 +50,10 @@ struct fm_known {
     /* A miss of the last TLB on the base page, 0: not measured, and the pages that miss there. */
     double walk_ns, walk_low, walk_high;
     double walk_pages;
+    /* Where misses of the first cache of code begin and where they are many, what one adds, and
+       what it brings, which is a line or some of them; 0: not known. */
+    double code_from, code_to, code_miss_ns;
+    size_t code_unit;
     bool pages_grow;  /* while they are used */
     bool tlb_hashed;  /* no stride keeps to a set of the first data TLB */
     bool tlb_doubted; /* some rise of translation was taken for that of caches or page tables */

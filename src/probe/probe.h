@@ -40,6 +40,7 @@ extern const struct fm_probe fm_probe_icache;
 extern const struct fm_probe fm_probe_itlb;
 extern const struct fm_probe fm_probe_btb;
 extern const struct fm_probe fm_probe_unified;
+extern const struct fm_probe fm_probe_code_levels;
 extern const struct fm_probe fm_probe_misses;
 extern const struct fm_probe fm_probe_counters;
 extern const struct fm_probe fm_probe_papi_cache;

@@ -12,6 +12,7 @@
 static uint32_t *add_block(const struct fm_dense_plan *plan, size_t block, uint32_t *word)
 {
     const uint32_t step = (uint32_t)(plan->spacing / FM_WORD);
+    const uint32_t first = plan->staggered ? (uint32_t)(block * step / plan->blocks) : 0;
     uint32_t places[BLOCK_WORDS];
     struct fm_rng rng;
     for (uint32_t i = 0; i < BLOCK_WORDS; i++)
@@ -19,7 +20,7 @@ static uint32_t *add_block(const struct fm_dense_plan *plan, size_t block, uint3
     fm_rng_seed(&rng, plan->seed ^ fm_mix64(block + 1));
     fm_rng_shuffle(&rng, places, BLOCK_WORDS);
     for (size_t i = 0; i < BLOCK_WORDS; i++)
-        if (places[i] % step == 0)
+        if (places[i] % step == first)
             *word++ = (uint32_t)block * BLOCK_WORDS + places[i];
     return word;
 }
@@ -52,8 +53,8 @@ bool fm_dense_string(struct fm_string *string, const struct fm_dense_plan *plan,
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to shuffle %zu pages", pages);
     }
     snprintf(string->label, sizeof string->label,
-             "dense(blocks=%zu,spacing=%zu,page=%zu,seed=%llu)", plan->blocks, plan->spacing,
-             plan->page, (unsigned long long)plan->seed);
+             "dense(blocks=%zu,spacing=%zu%s,page=%zu,seed=%llu)", plan->blocks, plan->spacing,
+             plan->staggered ? ",staggered" : "", plan->page, (unsigned long long)plan->seed);
     uint32_t *word = string->orders[0].word;
     shuffle(page_order, pages, plan->seed);
     for (size_t i = 0; i < pages; i++) {

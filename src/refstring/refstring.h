@@ -198,11 +198,15 @@ bool fm_lines_string(struct fm_string *string, const struct fm_lines_plan *plan,
 
 /* Jumps that stand close: blocks of FM_DENSE_BLOCK bytes, so many bytes from one jump to the next.
    Block after block, page after page, in shuffled order; all jumps of a block at one visit. The
-   string with twice the spacing visits the same blocks in the same order by half the jumps. */
+   string with twice the spacing visits the same blocks in the same order by half the jumps. Where
+   they are staggered, those of the first part of the blocks stand on the first of each so many
+   words, those of the next part on the second, and so on: what is indexed by the words of an
+   address then has no sets that are left empty because jumps stand apart. */
 #define FM_DENSE_BLOCK 64u
 struct fm_dense_plan {
     size_t blocks;
     size_t spacing; /* FM_WORD to FM_DENSE_BLOCK, a power of two */
+    bool staggered;
     size_t page;
     uint64_t seed;
 };

@@ -31,6 +31,7 @@ static const struct fm_probe *const probes[] = {
     &fm_probe_itlb,
     &fm_probe_btb,
     &fm_probe_unified,
+    &fm_probe_code_levels,
     &fm_probe_counters,
     &fm_probe_fetch,
     &fm_probe_prefetch,

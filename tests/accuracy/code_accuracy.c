@@ -3,16 +3,45 @@
  * within 10% of the instruction cache's. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/rng.h"
 #include "count.h"
 #include "random_machine.h"
+#include "truth.h"
 
-enum property { CAPACITY, LINE, WAYS, ENTRIES, TLB_WAYS, UNIFIED, TARGETS, PROPERTIES };
+enum property {
+    CAPACITY,
+    LINE,
+    WAYS,
+    MOVED_CAPACITY,
+    MOVED_LINE,
+    MOVED_WAYS,
+    ENTRIES,
+    TLB_WAYS,
+    UNIFIED,
+    TARGETS,
+    OUTER_CAPACITY,
+    SPLIT_CAPACITY,
+    FETCH,
+    PROPERTIES
+};
 
-static const char *const names[PROPERTIES] = {"l1i.capacity",    "l1i.line",   "l1i.ways",
-                                              "itlb1.entries",   "itlb1.ways", "outer unified",
-                                              "btb.entries (5%)"};
+static const char *const names[PROPERTIES] = {
+    [CAPACITY] = "l1i.capacity",
+    [LINE] = "l1i.line",
+    [WAYS] = "l1i.ways",
+    [MOVED_CAPACITY] = "  moved by pages (10%)",
+    [MOVED_LINE] = "  its line",
+    [MOVED_WAYS] = "  its ways",
+    [ENTRIES] = "itlb1.entries",
+    [TLB_WAYS] = "itlb1.ways",
+    [UNIFIED] = "outer unified",
+    [TARGETS] = "btb.entries (5%)",
+    [OUTER_CAPACITY] = "outer code_capacity (10%)",
+    [SPLIT_CAPACITY] = "l2i.capacity (10%)",
+    [FETCH] = "fetch_latency_cycles",
+};
 
 /* Whose edge is near that of the cache. */
 enum near { NEAR_NONE, NEAR_BTB, NEAR_OPS, NEAR_TLB };
@@ -22,12 +51,28 @@ static uint32_t near_to(struct fm_rng *rng, double number)
     return (uint32_t)(number * (0.9 + 0.2 * fm_rng_unit(rng)));
 }
 
-static const struct fm_cache_description *code_cache(const struct fm_description *machine)
+/* The cache that serves code at a level, counted from 1; NULL: there is none. */
+static const struct fm_cache_description *code_level(const struct fm_description *machine,
+                                                     unsigned level)
 {
     for (size_t i = 0; i < machine->cache_count; i++)
-        if (machine->caches[i].holds == FM_HOLDS_INSTRUCTIONS)
+        if (machine->caches[i].holds != FM_HOLDS_DATA && machine->caches[i].level == level)
             return &machine->caches[i];
     return NULL;
+}
+
+static const struct fm_cache_description *code_cache(const struct fm_description *machine)
+{
+    return code_level(machine, 1);
+}
+
+/* Whether the pages decide which lines share a set. */
+static bool is_moved(const struct fm_description *machine, const struct fm_cache_description *cache)
+{
+    const uint64_t way = cache->capacity / cache->ways;
+    return machine->page_mapping == FM_MAPPING_RANDOM && way > cache->line &&
+           (cache->index == FM_INDEX_HASHED ||
+            (cache->index == FM_INDEX_PHYSICAL && machine->page_size % way));
 }
 
 static const struct fm_tlb_description *code_tlb(const struct fm_description *machine)
@@ -110,22 +155,101 @@ static void add_code_side(uint64_t seed, unsigned index, struct fm_description *
     }
 }
 
+/* What the first cache of code may also be, and a second one; drawn apart, so that machines are
+   otherwise as they were. */
+static void vary_caches(uint64_t seed, unsigned index, struct fm_description *machine)
+{
+    static const enum fm_index indices[] = {FM_INDEX_VIRTUAL, FM_INDEX_VIRTUAL, FM_INDEX_PHYSICAL,
+                                            FM_INDEX_HASHED};
+    static const enum fm_replacement policies[] = {FM_REPLACE_FIFO, FM_REPLACE_RANDOM,
+                                                   FM_REPLACE_BIT_PLRU, FM_REPLACE_TREE_PLRU};
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_mix64(fm_mix64(~seed) ^ index));
+    struct fm_cache_description *first = &machine->caches[machine->cache_count - 1];
+    first->index = indices[fm_rng_below(&rng, 4)];
+    const enum fm_replacement policy = policies[fm_rng_below(&rng, 4)];
+    const bool power_of_two = (first->ways & (first->ways - 1)) == 0;
+    if (fm_rng_below(&rng, 3) == 0 && (policy != FM_REPLACE_TREE_PLRU || power_of_two))
+        first->replacement = policy;
+    struct fm_cache_description *outer = &machine->caches[1];
+    if (machine->cache_count < 3 || fm_rng_below(&rng, 6))
+        return;
+    struct fm_cache_description second = *outer;
+    outer->holds = FM_HOLDS_DATA;
+    outer->inclusion = FM_INCLUSION_NONE;
+    second.holds = FM_HOLDS_INSTRUCTIONS;
+    second.inclusion = FM_INCLUSION_NONE;
+    second.capacity <<= fm_rng_below(&rng, 2);
+    snprintf(outer->name, sizeof outer->name, "l2d");
+    snprintf(second.name, sizeof second.name, "l2i");
+    machine->caches[machine->cache_count++] = second;
+}
+
+/* How much of a cache code gets, as the contract has it. */
+static double true_capacity(const struct fm_description *machine, unsigned level)
+{
+    struct fm_error err;
+    double bytes;
+    return fm_true_code_capacity(machine, level, &bytes, &err) ? bytes : NAN;
+}
+
+static void judge_outer(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
+                        const struct fm_description *machine, const struct fm_result *result)
+{
+    const double first = code_cache(machine)->latency;
+    const struct fm_cache_description *cache;
+    char property[FM_PROPERTY_TEXT];
+    for (unsigned level = 2; (cache = code_level(machine, level)); level++) {
+        const bool split = cache->holds == FM_HOLDS_INSTRUCTIONS;
+        const double truth = true_capacity(machine, level - 1), cycles = cache->latency - first;
+        snprintf(property, sizeof property, split ? "l%ui.capacity" : "l%u.code_capacity", level);
+        fm_judge(&figures->of[split ? SPLIT_CAPACITY : OUTER_CAPACITY], plan, index, result,
+                 property, truth, 0.1 * truth);
+        snprintf(property, sizeof property, "l%u%s.fetch_latency_cycles", level, split ? "i" : "");
+        fm_judge(&figures->of[FETCH], plan, index, result, property, cycles,
+                 fmax(1, 0.05 * cycles));
+    }
+    const double cycles = machine->memory_latency - first;
+    fm_judge(&figures->of[FETCH], plan, index, result, "memory.fetch_latency_cycles", cycles,
+             fmax(1, 0.05 * cycles));
+}
+
+static void judge_first(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
+                        const struct fm_description *machine, const struct fm_result *result)
+{
+    const struct fm_cache_description *cache = code_cache(machine);
+    const bool full = cache->ways == cache->capacity / cache->line,
+               moved = is_moved(machine, cache);
+    const double truth = moved ? true_capacity(machine, 0) : (double)cache->capacity;
+    fm_judge(&figures->of[moved ? MOVED_CAPACITY : CAPACITY], plan, index, result, "l1i.capacity",
+             truth, moved ? 0.1 * truth : 0);
+    fm_judge(&figures->of[moved ? MOVED_LINE : LINE], plan, index, result, "l1i.line", cache->line,
+             0);
+    fm_judge(&figures->of[moved ? MOVED_WAYS : WAYS], plan, index, result, "l1i.ways",
+             full ? 0 : cache->ways, 0);
+}
+
+/* Of what was not asked for nothing is counted. */
+static bool is_asked(const struct fm_plan *plan, const char *probe)
+{
+    return strstr(plan->only, probe);
+}
+
 static void judge_all(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
                       const struct fm_description *machine, const struct fm_result *result)
 {
-    const struct fm_cache_description *cache = code_cache(machine);
     const struct fm_tlb_description *tlb = code_tlb(machine);
-    const bool full = cache->ways == cache->capacity / cache->line;
-    fm_judge(&figures->of[CAPACITY], plan, index, result, "l1i.capacity", (double)cache->capacity,
-             0);
-    fm_judge(&figures->of[LINE], plan, index, result, "l1i.line", cache->line, 0);
-    fm_judge(&figures->of[WAYS], plan, index, result, "l1i.ways", full ? 0 : cache->ways, 0);
-    fm_judge(&figures->of[ENTRIES], plan, index, result, "itlb1.entries", tlb->entries, 0);
-    fm_judge(&figures->of[TLB_WAYS], plan, index, result, "itlb1.ways",
-             tlb->ways == tlb->entries ? 0 : tlb->ways, 0);
-    if (machine->tlb_count > 2)
+    judge_first(figures, plan, index, machine, result);
+    if (is_asked(plan, "code-levels"))
+        judge_outer(figures, plan, index, machine, result);
+    if (is_asked(plan, "itlb")) {
+        fm_judge(&figures->of[ENTRIES], plan, index, result, "itlb1.entries", tlb->entries, 0);
+        fm_judge(&figures->of[TLB_WAYS], plan, index, result, "itlb1.ways",
+                 tlb->ways == tlb->entries ? 0 : tlb->ways, 0);
+    }
+    if (machine->tlb_count > 2 && is_asked(plan, "itlb"))
         fm_judge(&figures->of[UNIFIED], plan, index, result, "dtlb2.unified", 1, 0);
-    if (machine->btb_count)
+    if (machine->btb_count && is_asked(plan, "btb"))
         fm_judge(&figures->of[TARGETS], plan, index, result, "btb.entries",
                  machine->btbs[0].entries, 0.05 * machine->btbs[0].entries);
 }
@@ -134,6 +258,12 @@ static void print_machine(unsigned index, const struct fm_description *machine)
 {
     const struct fm_cache_description *cache = code_cache(machine);
     const struct fm_tlb_description *tlb = code_tlb(machine);
+    for (size_t i = 0; i < machine->cache_count; i++)
+        fprintf(stderr, "  %s %llu line %u ways %u latency %g index %d policy %d incl %d\n",
+                machine->caches[i].name, (unsigned long long)machine->caches[i].capacity,
+                machine->caches[i].line, machine->caches[i].ways, machine->caches[i].latency,
+                machine->caches[i].index, machine->caches[i].replacement,
+                machine->caches[i].inclusion);
     fprintf(stderr,
             "machine %u: l1i %llu line %u ways %u latency %g; page %llu, itlb %u in %u ways; btb "
             "%u, %g; ops %u of %u\n",
@@ -147,15 +277,17 @@ static void draw(const struct fm_plan *plan, unsigned index, struct fm_descripti
 {
     fm_random_machine(plan->seed, index, plan->noise, machine);
     add_code_side(plan->seed, index, machine);
+    vary_caches(plan->seed, index, machine);
 }
 
 int main(int argc, char **argv)
 {
     const struct fm_counting counting = {
         .name = "code-accuracy",
-        .plan = {.machines = 300, .seed = 1, .only = "icache,itlb,btb"},
+        .plan = {.machines = 300, .seed = 1, .only = "icache,itlb,btb,code-levels"},
         .rows = names,
         .row_count = PROPERTIES,
+        .intervals = true,
         .noise_alone = true,
         .draw = draw,
         .show = print_machine,

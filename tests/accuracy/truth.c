@@ -11,6 +11,7 @@ struct count {
     unsigned level;
     size_t unit;   /* one word is touched in each */
     unsigned laps; /* after which the caches have settled */
+    bool jumps;    /* walk over code */
 };
 
 /* Placements over which a miss ratio is averaged: as many as it takes to know it this well, between
@@ -29,10 +30,13 @@ static bool miss_once(const struct count *count, size_t bytes, uint64_t seed, do
         .bytes = bytes, .unit = count->unit, .page = machine->info.page_size, .seed = seed};
     struct fm_string string;
     struct fm_sample sample;
-    if (!machine->ops->place(machine, bytes, 0, err) || !fm_swept_string(&string, &plan, err))
+    if (!machine->ops->place(machine, bytes + FM_TURN, 0, err) ||
+        !fm_swept_string(&string, &plan, err))
         return false;
     fm_string_prime(&string, count->laps);
     fm_string_time(&string, string.orders[0].count);
+    if (count->jumps)
+        fm_string_jump(&string);
     const bool good = machine->ops->run(machine, &string, 1, &sample, err);
     fm_string_free(&string);
     if (good)
@@ -133,13 +137,29 @@ static bool average(const struct count *count, const struct draw *draw, double *
 
 /* LRU and FIFO serve every lap after the first alike; others take some laps to settle, unless the
    cache is as small as a first level. */
+static bool settles_at_once(const struct fm_cache_description *cache)
+{
+    return cache->replacement == FM_REPLACE_LRU || cache->replacement == FM_REPLACE_FIFO;
+}
+
 static unsigned laps_to_settle(const struct fm_description *machine, unsigned level)
 {
-    for (size_t i = 1; i <= level; i++)
-        if (machine->caches[i].replacement != FM_REPLACE_LRU &&
-            machine->caches[i].replacement != FM_REPLACE_FIFO)
+    for (size_t i = 0; i < machine->cache_count; i++)
+        if (machine->caches[i].level > 1 && machine->caches[i].level <= level + 1 &&
+            !settles_at_once(&machine->caches[i]))
             return 12;
     return 3;
+}
+
+/* The cache that serves loads, or jumps, at a level. */
+static const struct fm_cache_description *cache_at(const struct fm_description *machine,
+                                                   unsigned level, bool jumps)
+{
+    const enum fm_holds other = jumps ? FM_HOLDS_DATA : FM_HOLDS_INSTRUCTIONS;
+    for (size_t i = 0; i < machine->cache_count; i++)
+        if (machine->caches[i].level == level + 1 && machine->caches[i].holds != other)
+            return &machine->caches[i];
+    return NULL;
 }
 
 /* Lines a power of two apart use as much of their sets as all lines use of all sets, while they
@@ -149,9 +169,10 @@ static unsigned laps_to_settle(const struct fm_description *machine, unsigned le
 #define OF_A_PAGE  4
 #define OF_A_CACHE 256
 
-static size_t widest_unit(const struct fm_description *machine, unsigned level)
+static size_t widest_unit(const struct fm_description *machine,
+                          const struct fm_cache_description *of)
 {
-    size_t unit = machine->caches[level].line;
+    size_t unit = of->line;
     size_t most = machine->page_size / OF_A_PAGE;
     for (size_t i = 0; i < machine->cache_count; i++) {
         const struct fm_cache_description *cache = &machine->caches[i];
@@ -160,7 +181,7 @@ static size_t widest_unit(const struct fm_description *machine, unsigned level)
             return unit;
         most = most < power ? most : power;
     }
-    while (2 * unit <= most && 2 * unit * OF_A_CACHE <= machine->caches[level].capacity)
+    while (2 * unit <= most && 2 * unit * OF_A_CACHE <= of->capacity)
         unit *= 2;
     return unit;
 }
@@ -171,15 +192,15 @@ static size_t widest_unit(const struct fm_description *machine, unsigned level)
 #define MOST       2000
 #define REFERENCES 6e6 /* at most, of a footprint */
 
-bool fm_true_capacity(const struct fm_description *description, unsigned level, double *bytes,
-                      struct fm_error *err)
+static bool find_capacity(const struct fm_description *description, unsigned level, bool jumps,
+                          double *bytes, struct fm_error *err)
 {
     /* Noise of the clock has no part in the truth; the pages do. */
     struct fm_description quiet = *description;
     quiet.noise = (struct fm_noise_description){.pollution = description->noise.pollution};
-    const struct fm_cache_description *cache = &description->caches[level];
+    const struct fm_cache_description *cache = cache_at(description, level, jumps);
     struct count count = {fm_simulated_open(&quiet, 99, err), level, cache->line,
-                          laps_to_settle(description, level)};
+                          laps_to_settle(description, level), jumps};
     if (!count.machine)
         return false;
     fm_simulated_count(count.machine, true);
@@ -191,7 +212,7 @@ bool fm_true_capacity(const struct fm_description *description, unsigned level, 
         good = bracket(&count, &(struct draw){1, 1, 1, 0}, 0.004, &low, &high, err);
         *bytes = low;
     } else {
-        count.unit = widest_unit(description, level);
+        count.unit = widest_unit(description, cache);
         const double lap = (double)cache->capacity / (double)count.unit * (count.laps + 1);
         const double most = fmin(fmax(REFERENCES / lap, LEAST), MOST);
         const double group = (double)description->page_size * (cache->ways + 1);
@@ -202,4 +223,16 @@ bool fm_true_capacity(const struct fm_description *description, unsigned level, 
     }
     count.machine->ops->close(count.machine);
     return good;
+}
+
+bool fm_true_capacity(const struct fm_description *machine, unsigned level, double *bytes,
+                      struct fm_error *err)
+{
+    return find_capacity(machine, level, false, bytes, err);
+}
+
+bool fm_true_code_capacity(const struct fm_description *machine, unsigned level, double *bytes,
+                           struct fm_error *err)
+{
+    return find_capacity(machine, level, true, bytes, err);
 }

@@ -10,4 +10,8 @@
 bool fm_true_capacity(const struct fm_description *machine, unsigned level, double *bytes,
                       struct fm_error *err);
 
+/* The same of code that jumps walk over. */
+bool fm_true_code_capacity(const struct fm_description *machine, unsigned level, double *bytes,
+                           struct fm_error *err);
+
 #endif

@@ -1,0 +1,173 @@
+#include "probe/code_walk.h"
+
+#include <math.h>
+
+#include "refstring/refstring.h"
+
+/* Points to an octave. */
+#define DENSITY 6
+/* Passes over the whole way, and at the most. */
+#define WHOLE_PASSES 2
+#define MOST_PASSES  512
+/* Two readings of one footprint that differ by more of its mean are not of noise alone. */
+#define DIFFERENT 0.03
+/* What a reading can be off by, as a part of all that a jump takes. */
+#define READING 0.008
+/* References and time of the machine spent beyond the first passes, in each effort, and the laps
+   that one reading takes, roughly. */
+static const struct {
+    double references, seconds;
+} spend[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.4}, [FM_THOROUGH] = {5e7, 10}};
+#define LAPS_EACH 8
+/* Lines of a page that stand for all of it, and the part of the points where they must. */
+#define OF_A_PAGE  8
+#define NEARLY_ALL 0.85
+
+/* The way along the walk. */
+struct tour {
+    struct fm_code_lines lines;
+    size_t thin;                    /* of so many lines one is touched */
+    double last_ns[FM_WALK_POINTS]; /* readings of the last pass */
+    double references;              /* spent */
+};
+
+static void lay_out(struct fm_code_walk *walk)
+{
+    struct fm_walk *points = &walk->walk;
+    const double pitch = (double)walk->pitch;
+    double bytes = fmax(walk->from, 4 * pitch);
+    points->count = 0;
+    while (bytes <= walk->to && points->count < FM_WALK_POINTS) {
+        points->points[points->count] = (struct fm_walk_point){
+            .bytes = (size_t)(bytes / pitch) * walk->pitch, .unit = walk->pitch, .low = INFINITY};
+        walk->whole_ns[points->count++] = 0;
+        bytes = fmax(bytes + pitch, bytes * exp2(1.0 / DENSITY));
+    }
+}
+
+static void note(struct fm_code_walk *walk, size_t index, const struct fm_code_fetch *found)
+{
+    struct fm_walk_point *point = &walk->walk.points[index];
+    const double ns = walk->offset_ns + found->miss_ns;
+    point->placements++;
+    point->sum += ns;
+    point->sum_of_squares += ns * ns;
+    point->low = fmin(point->low, ns);
+    point->high = fmax(point->high, ns);
+    walk->whole_ns[index] += fmax(found->one_ns, found->burst_ns);
+}
+
+/* A reading of one footprint on the placement that is there, of each so manyth line. */
+static bool read_point(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
+                       size_t index, struct fm_code_fetch *found, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 2, .steps = 256};
+    fm_code_lines_fill(&tour->lines, walk->walk.points[index].bytes, tour->thin * walk->pitch,
+                       lab->machine->info.page_size);
+    tour->references += 2 * LAPS_EACH * (double)tour->lines.lines;
+    return fm_lab_go_on(lab, 0, err) && fm_time_fetch(lab, &tour->lines, &care, found, err);
+}
+
+/* All footprints up to one, on one fresh placement; from large to small, as a cache that evicts
+   what came first would else keep the order of the smaller. */
+static bool pass(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour, double to,
+                 struct fm_error *err)
+{
+    bool placed = false;
+    for (size_t i = walk->walk.count; i-- > 0;) {
+        const size_t bytes = walk->walk.points[i].bytes;
+        struct fm_code_fetch found;
+        if ((double)bytes > to)
+            continue;
+        if (!placed && !fm_lab_place(lab, bytes + FM_TURN, err))
+            return false;
+        placed = true;
+        if (!read_point(lab, walk, tour, i, &found, err))
+            return false;
+        note(walk, i, &found);
+        tour->last_ns[i] = found.miss_ns;
+    }
+    return true;
+}
+
+/* Whether placements move anything: noise of one reading does not reach over two neighbours. */
+static bool is_scattered(const struct fm_walk *walk)
+{
+    unsigned in_a_row = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        const struct fm_walk_point *point = &walk->points[i];
+        const bool differs = point->high - point->low > DIFFERENT * fm_walk_mean(point);
+        in_a_row = differs ? in_a_row + 1 : 0;
+        if (in_a_row == 2)
+            return true;
+    }
+    return false;
+}
+
+/* Where a set is chosen by the address as it is, each so manyth line uses as much of fewer sets as
+   all lines use of all: whether a few of each page say the same as all, on the placement of the
+   last pass. */
+static bool choose_thin(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
+                        struct fm_error *err)
+{
+    const size_t thin = lab->machine->info.page_size / walk->pitch / OF_A_PAGE;
+    size_t alike = 0, all = 0;
+    if (thin < 2)
+        return true;
+    tour->thin = thin;
+    for (size_t i = walk->walk.count; i-- > 0;) {
+        struct fm_code_fetch found;
+        if ((double)walk->walk.points[i].bytes < walk->small)
+            break;
+        if (!read_point(lab, walk, tour, i, &found, err))
+            return false;
+        const double off = fmax(DIFFERENT * (walk->offset_ns + found.miss_ns),
+                                2 * DIFFERENT * fmax(found.one_ns, found.burst_ns));
+        alike += fabs(found.miss_ns - tour->last_ns[i]) < off;
+        all++;
+    }
+    if ((double)alike < NEARLY_ALL * (double)all || all == 0)
+        tour->thin = 1;
+    return true;
+}
+
+static bool take_readings(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
+                          struct fm_error *err)
+{
+    for (unsigned i = 0; i < WHOLE_PASSES; i++)
+        if (!pass(lab, walk, tour, walk->to, err))
+            return false;
+    if (!is_scattered(&walk->walk))
+        return true;
+    if (!choose_thin(lab, walk, tour, err))
+        return false;
+    const double since = lab->machine->ops->elapsed(lab->machine);
+    tour->references = 0;
+    for (unsigned number = 1; number <= MOST_PASSES; number++) {
+        if (!pass(lab, walk, tour, walk->small * (double)(number & -number), err))
+            return false;
+        if (tour->references > spend[lab->options->effort].references ||
+            lab->machine->ops->elapsed(lab->machine) - since > spend[lab->options->effort].seconds)
+            break;
+    }
+    return true;
+}
+
+bool fm_code_walk(struct fm_lab *lab, struct fm_code_walk *walk, struct fm_error *err)
+{
+    struct tour tour = {.thin = 1};
+    lay_out(walk);
+    if (!fm_code_lines_open(&tour.lines, (size_t)(walk->to / (double)walk->pitch) + 1, err))
+        return false;
+    tour.lines.apart = walk->apart;
+    const bool good = take_readings(lab, walk, &tour, err);
+    fm_code_lines_close(&tour.lines);
+    return good;
+}
+
+double fm_code_walk_error(const struct fm_code_walk *walk, size_t index)
+{
+    const struct fm_walk_point *point = &walk->walk.points[index];
+    const double whole = walk->whole_ns[index] / point->placements;
+    return hypot(READING * whole / fm_walk_mean(point), fm_walk_error(point));
+}
