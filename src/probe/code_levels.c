@@ -30,11 +30,18 @@ static const double far_bytes[] = {
    better those do that code shows itself than those that data has. */
 #define POOR_FIT    2.5
 #define MUCH_BETTER 1.5
-/* What levels around it may make of a plateau. */
+/* What levels around it may make of a plateau; and times the level before it that the walk must go
+   on: where that gives up lines by lot, some stay for long. */
 #define HIDDEN 0.2
+#define SEEN   2.5
 /* An interval wider than this tells the range alone, and one wider than that is no answer. */
-#define WIDE     1.35
-#define TOO_WIDE 4
+#define WIDE         1.35
+#define TOO_WIDE     4
+#define WIDE_LATENCY 1.25
+/* What shapes of knees can be off by beyond what they are for data: fewer placements were seen. */
+#define SHAPES 1.05
+/* Part of a page that footprints of so few pages can be off by. */
+#define PAGE_PART 0.5
 /* Times that what code and data get of one level may differ by. */
 #define ALIKE 1.35
 /* What two good surveys of one machine differ by. */
@@ -227,6 +234,14 @@ static bool report_capacity(struct fm_lab *lab, const struct view *view, size_t 
     }
     if (!fm_fitted_crossing(&view->fitted, level, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
+    low /= SHAPES;
+    high *= SHAPES;
+    /* Misses come with whole pages, which the shape of a knee leaves out: it counts where pages are
+       few. */
+    if (view->fit.knees[level].shape == FM_KNEE_PAGES) {
+        low = fmax(low - PAGE_PART * view->fitted.curve.page, 0);
+        high += PAGE_PART * view->fitted.curve.page;
+    }
     if (high > TOO_WIDE * low) {
         leave_open(lab, name->structure, name->capacity,
                    "page placement moves its rise too far for the placements tried");
@@ -253,7 +268,8 @@ static bool report_latency(struct fm_lab *lab, const struct view *view, size_t l
     const double cycle = lab->known.cycle_ns;
     double ns = 0, low = 0, high = 0, none = 0, none_low, none_high;
     const char *open = reason ? reason
-                       : fm_fitted_blur(&view->fitted, level) > HIDDEN
+                       : fm_fitted_blur(&view->fitted, level) > HIDDEN ||
+                               view->walk.to < SEEN * view->fit.knees[level - 1].capacity
                            ? "the levels around it reach over its plateau"
                            : NULL;
     if (!open && (!fm_fitted_height(&view->fitted, level, &ns, &low, &high) ||
@@ -262,7 +278,7 @@ static bool report_latency(struct fm_lab *lab, const struct view *view, size_t l
     ns -= none;
     low = (low - none) * (1 - LEAST_WIDTH);
     high = (high - none) * (1 + LEAST_WIDTH);
-    if (open || low <= 0 || high > WIDE * low) {
+    if (open || low <= 0 || high > WIDE_LATENCY * low) {
         leave_open(lab, structure, "fetch_latency",
                    open ? open : "what it adds differs too much from one look to the next");
         return true;
@@ -355,6 +371,12 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     }
     if (!fm_code_walk(lab, &view.walk, err))
         return false;
+    fit(lab, &view);
+    for (size_t i = 0; i < view.fit.count; i++)
+        if (view.fit.knees[i].shape != FM_KNEE_CONTIGUOUS &&
+            !fm_code_walk_around(lab, &view.walk, fm_fit_crossing(&view.fit, i, FM_CAPACITY_MISSES),
+                                 err))
+            return false;
     fit(lab, &view);
     return report(lab, &view, err);
 }

@@ -13,22 +13,23 @@
 #define DIFFERENT 0.03
 /* What a reading can be off by, as a part of all that a jump takes. */
 #define READING 0.008
-/* References and time of the machine spent beyond the first passes, in each effort, and the laps
-   that one reading takes, roughly. */
+/* References and time of the machine spent beyond the first passes, and around each level, in each
+   effort; and the laps that one reading takes, roughly. */
 static const struct {
     double references, seconds;
-} spend[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.4}, [FM_THOROUGH] = {5e7, 10}};
+} spend[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {4e6, 0.2}, [FM_THOROUGH] = {5e7, 10}};
 #define LAPS_EACH 8
 /* Lines of a page that stand for all of it, and the part of the points where they must. */
 #define OF_A_PAGE  8
 #define NEARLY_ALL 0.85
+/* Times a footprint that is around it. */
+#define AROUND 1.4
 
 /* The way along the walk. */
 struct tour {
     struct fm_code_lines lines;
-    size_t thin;                    /* of so many lines one is touched */
     double last_ns[FM_WALK_POINTS]; /* readings of the last pass */
-    double references;              /* spent */
+    double references, since;       /* spent, and from when on */
 };
 
 static void lay_out(struct fm_code_walk *walk)
@@ -62,22 +63,22 @@ static bool read_point(struct fm_lab *lab, struct fm_code_walk *walk, struct tou
                        size_t index, struct fm_code_fetch *found, struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 2, .steps = 256};
-    fm_code_lines_fill(&tour->lines, walk->walk.points[index].bytes, tour->thin * walk->pitch,
+    fm_code_lines_fill(&tour->lines, walk->walk.points[index].bytes, walk->thin * walk->pitch,
                        lab->machine->info.page_size);
     tour->references += 2 * LAPS_EACH * (double)tour->lines.lines;
     return fm_lab_go_on(lab, 0, err) && fm_time_fetch(lab, &tour->lines, &care, found, err);
 }
 
-/* All footprints up to one, on one fresh placement; from large to small, as a cache that evicts
+/* All footprints between two, on one fresh placement; from large to small, as a cache that evicts
    what came first would else keep the order of the smaller. */
-static bool pass(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour, double to,
-                 struct fm_error *err)
+static bool pass(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour, double from,
+                 double to, struct fm_error *err)
 {
     bool placed = false;
     for (size_t i = walk->walk.count; i-- > 0;) {
         const size_t bytes = walk->walk.points[i].bytes;
         struct fm_code_fetch found;
-        if ((double)bytes > to)
+        if ((double)bytes < from || (double)bytes > to)
             continue;
         if (!placed && !fm_lab_place(lab, bytes + FM_TURN, err))
             return false;
@@ -114,7 +115,7 @@ static bool choose_thin(struct fm_lab *lab, struct fm_code_walk *walk, struct to
     size_t alike = 0, all = 0;
     if (thin < 2)
         return true;
-    tour->thin = thin;
+    walk->thin = thin;
     for (size_t i = walk->walk.count; i-- > 0;) {
         struct fm_code_fetch found;
         if ((double)walk->walk.points[i].bytes < walk->small)
@@ -127,40 +128,81 @@ static bool choose_thin(struct fm_lab *lab, struct fm_code_walk *walk, struct to
         all++;
     }
     if ((double)alike < NEARLY_ALL * (double)all || all == 0)
-        tour->thin = 1;
+        walk->thin = 1;
     return true;
+}
+
+static void begin_spending(struct fm_lab *lab, struct tour *tour)
+{
+    tour->references = 0;
+    tour->since = lab->machine->ops->elapsed(lab->machine);
+}
+
+static bool is_spent(const struct fm_lab *lab, const struct tour *tour)
+{
+    return tour->references > spend[lab->options->effort].references ||
+           lab->machine->ops->elapsed(lab->machine) - tour->since >
+               spend[lab->options->effort].seconds;
 }
 
 static bool take_readings(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
                           struct fm_error *err)
 {
     for (unsigned i = 0; i < WHOLE_PASSES; i++)
-        if (!pass(lab, walk, tour, walk->to, err))
+        if (!pass(lab, walk, tour, 0, walk->to, err))
             return false;
-    if (!is_scattered(&walk->walk))
+    walk->scattered = is_scattered(&walk->walk);
+    if (!walk->scattered)
         return true;
     if (!choose_thin(lab, walk, tour, err))
         return false;
-    const double since = lab->machine->ops->elapsed(lab->machine);
-    tour->references = 0;
-    for (unsigned number = 1; number <= MOST_PASSES; number++) {
-        if (!pass(lab, walk, tour, walk->small * (double)(number & -number), err))
+    begin_spending(lab, tour);
+    for (unsigned number = 1; number <= MOST_PASSES && !is_spent(lab, tour); number++)
+        if (!pass(lab, walk, tour, 0, walk->small * (double)(number & -number), err))
             return false;
-        if (tour->references > spend[lab->options->effort].references ||
-            lab->machine->ops->elapsed(lab->machine) - since > spend[lab->options->effort].seconds)
-            break;
-    }
+    return true;
+}
+
+static bool take_around(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
+                        double bytes, struct fm_error *err)
+{
+    begin_spending(lab, tour);
+    for (unsigned number = 1; number <= MOST_PASSES && !is_spent(lab, tour); number++)
+        if (!pass(lab, walk, tour, bytes / AROUND, bytes * AROUND, err))
+            return false;
+    return true;
+}
+
+static bool open_tour(struct tour *tour, const struct fm_code_walk *walk, struct fm_error *err)
+{
+    *tour = (struct tour){.references = 0};
+    if (!fm_code_lines_open(&tour->lines, (size_t)(walk->to / (double)walk->pitch) + 1, err))
+        return false;
+    tour->lines.apart = walk->apart;
     return true;
 }
 
 bool fm_code_walk(struct fm_lab *lab, struct fm_code_walk *walk, struct fm_error *err)
 {
-    struct tour tour = {.thin = 1};
+    struct tour tour;
     lay_out(walk);
-    if (!fm_code_lines_open(&tour.lines, (size_t)(walk->to / (double)walk->pitch) + 1, err))
+    walk->thin = 1;
+    if (!open_tour(&tour, walk, err))
         return false;
-    tour.lines.apart = walk->apart;
     const bool good = take_readings(lab, walk, &tour, err);
+    fm_code_lines_close(&tour.lines);
+    return good;
+}
+
+bool fm_code_walk_around(struct fm_lab *lab, struct fm_code_walk *walk, double bytes,
+                         struct fm_error *err)
+{
+    struct tour tour;
+    if (!walk->scattered)
+        return true;
+    if (!open_tour(&tour, walk, err))
+        return false;
+    const bool good = take_around(lab, walk, &tour, bytes, err);
     fm_code_lines_close(&tour.lines);
     return good;
 }

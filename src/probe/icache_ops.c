@@ -64,9 +64,19 @@ static bool comes_sooner(struct fm_lab *lab, struct fm_icache *icache, size_t st
     return true;
 }
 
+/* Caches of data that end within as much code as was run. */
+static size_t caches_of_data(const struct fm_lab *lab, double bytes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i + 1 < lab->known.count; i++)
+        count += lab->known.levels[i].rise_from < bytes;
+    return count;
+}
+
 /* What is to be made of a rise whose units are so short that filling them tells nothing. A cache
    that no data pushes code out of is a first one, and what stands before it with so short a unit is
-   what cores keep operations in. */
+   what cores keep operations in; unless code has no more levels than data then, and may have a
+   second one of its own. */
 static bool ask_behind(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                        enum fm_rise_of *of, struct fm_error *err)
 {
@@ -76,9 +86,10 @@ static bool ask_behind(struct fm_lab *lab, const struct fm_icache *icache, size_
     enum fm_code_fate fate;
     if (!fm_ask_data(lab, icache, step + 1, &fate, err))
         return false;
-    *of = fate == FM_CODE_PUSHED_OUT ? FM_RISE_CACHE
-          : fate == FM_CODE_STAYS    ? FM_RISE_OPERATIONS
-                                     : FM_RISE_UNCLEAR;
+    const bool one_more = icache->count > caches_of_data(lab, icache->far);
+    *of = fate == FM_CODE_PUSHED_OUT          ? FM_RISE_CACHE
+          : fate == FM_CODE_STAYS && one_more ? FM_RISE_OPERATIONS
+                                              : FM_RISE_UNCLEAR;
     return true;
 }
 

@@ -20,6 +20,7 @@
 #define MOST_LOOKS     6
 #define MOST_MULTIPLES 4
 #define MOST_APART     3
+#define MANY_LOOKS     8
 /* Looks of those at one set that noise may have spoiled. */
 #define SPOILED 1
 /* Pages of which lines from anywhere take one, and the part of a miss that says that some do. */
@@ -234,17 +235,26 @@ static bool fit_from_anywhere(struct fm_lab *lab, struct fm_icache *icache, doub
 }
 
 /* Whether lines that conflict are of one set: then they no longer do whichever of them is left out,
-   and as many as there are ways fit at any multiple of the distance. Of a hashed index the first
-   and the last of some that stand so far apart may be alone in their set; and where a way is no
-   part of a page, lines so far apart may share a few sets that the pages choose among. */
+   as many as there are ways fit at any multiple of the distance, and one more conflicts on whatever
+   pages: where an index is physical, and pages have few colours, three placements may be luck. Of a
+   hashed index the first and the last of some that stand so far apart may be alone in their set;
+   and where a way is no part of a page, lines so far apart may share a few sets that the pages
+   choose among. */
 static bool are_of_one_set(struct fm_lab *lab, struct fm_icache *icache, double miss_ns, bool *yes,
                            struct fm_error *err)
 {
     struct group without = {.count = icache->ways + 1, .stride = icache->way_bytes};
-    struct group apart = {.count = icache->ways};
-    unsigned against = 0;
-    *yes = true;
-    if (icache->ways < 2)
+    struct group apart = {.count = icache->ways}, here = without;
+    unsigned against = 0, failed = 0;
+    for (int i = 0; i < MANY_LOOKS; i++) {
+        bool conflict;
+        if (!fm_lab_place(lab, arena_of(lab, &here), err) ||
+            !conflicts(lab, icache, &here, miss_ns, 4, &conflict, err))
+            return false;
+        failed += !conflict;
+    }
+    *yes = failed <= SPOILED;
+    if (icache->ways < 2 || !*yes)
         return true;
     for (int i = 0; i < CONFIRMATIONS; i++)
         for (size_t times = 1; times <= MOST_APART; times++) {

@@ -14,7 +14,7 @@ struct column {
     const char *heading, *attribute;
     char *(*cell)(const struct fm_finding *finding, char cell[FM_CELL]);
     bool optional;
-    const char *of_last; /* the attribute it shows of the last row, where that has another */
+    const char * or ; /* the attribute it shows of a row that has not the first */
 };
 
 /* One table: the structures that make its rows, and what is shown of each. */
@@ -23,6 +23,7 @@ struct layout {
     const char *also;      /* NULL, or another */
     const char *existence; /* the attribute that is absent, or cannot be asked for, where
                               the structure is or cannot */
+    bool must_exist;       /* only structures that have it make rows */
     const char *last;      /* NULL, or the property whose structure makes the last row */
     struct column columns[MOST_COLUMNS + 1]; /* no heading ends the list */
 };
@@ -66,6 +67,8 @@ static bool makes_row(const struct fm_result *result, const struct layout *layou
                       const char *structure)
 {
     const struct fm_finding *existence = find(result, structure, layout->existence);
+    if (!existence && layout->must_exist)
+        return false;
     return (is_numbered(structure, layout->prefix) || is_numbered(structure, layout->also)) &&
            !(existence && (existence->status == FM_ABSENT || existence->status == FM_UNSUPPORTED));
 }
@@ -116,6 +119,17 @@ static const struct layout caches = {
                 {"UNIFIED", "unified", fm_cell_finding, true}},
 };
 
+static const struct layout fetches = {
+    .prefix = "l",
+    .existence = "fetch_latency",
+    .must_exist = true,
+    .last = "memory.fetch_latency",
+    .columns = {{"CODE", "code_capacity", fm_cell_finding, false, "capacity"},
+                {"RANGE", "code_capacity", fm_cell_range, true, "capacity"},
+                {"FETCH", "fetch_latency", added_cell, false},
+                {"CYCLES", "fetch_latency_cycles", fm_cell_finding, false}},
+};
+
 static const struct layout tlbs = {
     .prefix = "dtlb",
     .also = "itlb",
@@ -161,8 +175,8 @@ static void add_row(struct fm_grid *grid, const struct fm_result *result, const 
     fm_grid_set(grid, at++, fm_cell_structure(structure, cell));
     for (; *columns; columns++) {
         const struct fm_finding *finding = find(result, structure, (*columns)->attribute);
-        if (!finding && (*columns)->of_last)
-            finding = find(result, structure, (*columns)->of_last);
+        if (!finding && (*columns)->or)
+            finding = find(result, structure, (*columns)->or);
         fm_grid_set(grid, at++, (*columns)->cell(finding, cell));
     }
 }
@@ -230,8 +244,8 @@ bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_
 {
     bool drawn = false;
     print_heading(out, result, look);
-    if (!draw_table(out, result, &caches, &drawn) || !draw_table(out, result, &tlbs, &drawn) ||
-        !draw_table(out, result, &targets, &drawn))
+    if (!draw_table(out, result, &caches, &drawn) || !draw_table(out, result, &fetches, &drawn) ||
+        !draw_table(out, result, &tlbs, &drawn) || !draw_table(out, result, &targets, &drawn))
         return fm_fail(err, FM_ERR_NO_MEMORY, "table: not enough memory to draw it");
 
     if (look->verbose)

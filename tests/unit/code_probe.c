@@ -122,17 +122,6 @@ static void finds_the_cache(void **state)
     expect_usual_cache(&description);
 }
 
-/* What is behind it data shares. */
-static void takes_no_shared_level_for_its_own(void **state)
-{
-    (void)state;
-    const struct fm_description description = usual_machine();
-    struct fm_result result;
-    survey(&description, "icache", &result);
-    assert_null(fm_result_find(&result, "l2i.capacity"));
-    fm_result_free(&result);
-}
-
 /* 512 lines are in the cache; as many jumps, one or two to a line, are in this buffer. */
 static void is_not_confused_by_targets(void **state)
 {
@@ -301,8 +290,6 @@ static void finds_what_is_not_shared(void **state)
     description.tlbs[3] = tlb("itlb2", 2, FM_HOLDS_INSTRUCTIONS, 192, 4, 7);
     description.tlb_count = 4;
     survey(&description, "icache,itlb,unified", &result);
-    const struct fm_finding *alone = fm_result_find(&result, "l2i.capacity");
-    assert_true(alone && strstr(alone->note, "one of code alone"));
     assert_false(measured(&result, "dtlb2.unified")->value.truth);
     assert_false(measured(&result, "l2.unified")->value.truth);
     expect(&result, "itlb2.entries", 192);
@@ -329,6 +316,41 @@ static void finds_targets(void **state)
     const double outer = measured(&result, "btb.miss_cost")->value.number;
     assert_true(inner > 1.8 && inner < 2.2);
     assert_true(outer > 11.4 && outer < 12.6);
+    fm_result_free(&result);
+}
+
+/* The second of three costs little more than the first. */
+static void finds_a_level_of_targets_between_two(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.btbs[0] = (struct fm_btb_description){64, 64, 8, 2};
+    description.btbs[1] = (struct fm_btb_description){512, 4, 8, 3.5};
+    description.btbs[2] = (struct fm_btb_description){8192, 4, 8, 12};
+    description.btb_count = 3;
+    survey(&description, "btb", &result);
+    expect(&result, "btb1.entries", 64);
+    const struct fm_finding *between = measured(&result, "btb2.entries");
+    assert_true(between->low.number <= 512 && 512 <= between->high.number);
+    const double cost = measured(&result, "btb2.miss_cost")->value.number;
+    assert_true(cost > 3.2 && cost < 3.8);
+    const struct fm_finding *last = measured(&result, "btb.entries");
+    assert_true(last->low.number <= 8192 && 8192 <= last->high.number);
+    fm_result_free(&result);
+}
+
+/* Jumps 8, 16 and 32 bytes apart are too many for it with as much code as the cache holds. */
+static void tells_targets_from_a_cache_of_their_size(void **state)
+{
+    (void)state;
+    struct fm_description description = usual_machine();
+    struct fm_result result;
+    description.btbs[0] = (struct fm_btb_description){4096, 4, 8, 12};
+    description.btb_count = 1;
+    survey(&description, "btb", &result);
+    const struct fm_finding *entries = measured(&result, "btb.entries");
+    assert_true(entries->low.number <= 4096 && 4096 <= entries->high.number);
     fm_result_free(&result);
 }
 
@@ -382,7 +404,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_cache),
-        cmocka_unit_test(takes_no_shared_level_for_its_own),
         cmocka_unit_test(is_not_confused_by_targets),
         cmocka_unit_test(is_not_confused_by_decoded_operations),
         cmocka_unit_test(finds_a_cache_that_ends_before_operations_do),
@@ -395,6 +416,8 @@ int main(void)
         cmocka_unit_test(finds_the_tlb_and_what_is_shared),
         cmocka_unit_test(finds_what_is_not_shared),
         cmocka_unit_test(finds_targets),
+        cmocka_unit_test(finds_a_level_of_targets_between_two),
+        cmocka_unit_test(tells_targets_from_a_cache_of_their_size),
         cmocka_unit_test(counts_targets),
         cmocka_unit_test(says_where_code_cannot_be_run),
     };

@@ -130,6 +130,27 @@ static void half_the_jumps_go_the_same_way(void **state)
     fm_string_free(&half);
 }
 
+/* The same blocks in the same order by as many jumps, on the first of two words in the one half of
+   the blocks and on the second in the other. */
+static void staggered_jumps_leave_no_word_out(void **state)
+{
+    (void)state;
+    const size_t blocks = 64;
+    struct fm_error err = {0};
+    struct fm_string plain = dense(blocks, 16), string;
+    const struct fm_dense_plan plan = {
+        .blocks = blocks, .spacing = 16, .staggered = true, .page = PAGE, .seed = 5};
+    assert_true(fm_dense_string(&string, &plan, &err));
+    assert_int_equal(string.orders[0].count, plain.orders[0].count);
+    for (size_t i = 0; i < string.orders[0].count; i++) {
+        const size_t block = unit_of(&string, i, FM_DENSE_BLOCK);
+        assert_int_equal(block, unit_of(&plain, i, FM_DENSE_BLOCK));
+        assert_int_equal(string.orders[0].word[i] % 2, block >= blocks / 2);
+    }
+    fm_string_free(&plain);
+    fm_string_free(&string);
+}
+
 static void jumps_go_whole_laps(void **state)
 {
     (void)state;
@@ -164,8 +185,11 @@ static void refuses_impossible_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_differ_in_lines_alone),    cmocka_unit_test(a_line_may_be_alone),
-        cmocka_unit_test(half_the_jumps_go_the_same_way), cmocka_unit_test(jumps_go_whole_laps),
+        cmocka_unit_test(forms_differ_in_lines_alone),
+        cmocka_unit_test(a_line_may_be_alone),
+        cmocka_unit_test(half_the_jumps_go_the_same_way),
+        cmocka_unit_test(staggered_jumps_leave_no_word_out),
+        cmocka_unit_test(jumps_go_whole_laps),
         cmocka_unit_test(refuses_impossible_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,134 @@
+/* The outer levels as code sees them, held against what the simulator's own counters say of code;
+ * shared with data and of code alone, on scattered pages and with noise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "survey_lab.h"
+#include "truth.h"
+
+/* A cycle is a nanosecond. 16 KiB of code, and of data; a second level that both share. */
+static struct fm_description machine_of(enum fm_mapping mapping)
+{
+    struct fm_description machine =
+        lab_small(lab_cache(1, 8192, 64, 2), lab_cache(2, 131072, 64, 8));
+    struct fm_cache_description code = lab_cache(1, 16384, 64, 4);
+    code.holds = FM_HOLDS_INSTRUCTIONS;
+    code.latency = 3;
+    machine.caches[machine.cache_count++] = code;
+    machine.caches[1].index = FM_INDEX_PHYSICAL;
+    machine.page_mapping = mapping;
+    if (mapping == FM_MAPPING_RANDOM)
+        machine.noise = (struct fm_noise_description){
+            .jitter = 0.01, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8};
+    return machine;
+}
+
+static void survey(const struct fm_description *machine, struct fm_result *result)
+{
+    struct fm_survey_options options = lab_options();
+    options.only = "code-levels";
+    lab_survey(machine, &options, result);
+}
+
+static double truth_of(const struct fm_description *machine, unsigned level)
+{
+    struct fm_error err = {0};
+    double bytes;
+    if (!fm_true_code_capacity(machine, level, &bytes, &err))
+        fail_msg("%s", err.text);
+    return bytes;
+}
+
+/* The truth is in the interval, and the value is near it. */
+static void expect_capacity(const struct fm_result *result, const char *property, double truth)
+{
+    const struct fm_finding *finding = lab_finding(result, property);
+    lab_expect(result, property, truth, 0.15 * truth);
+    if (finding->low.number > truth || truth > finding->high.number)
+        fail_msg("%s: %g is not in %g..%g", property, truth, finding->low.number,
+                 finding->high.number);
+    assert_string_equal(finding->evidence[0], "curve:code-levels");
+}
+
+static void finds_a_shared_level(void **state)
+{
+    (void)state;
+    for (enum fm_mapping mapping = FM_MAPPING_CONTIGUOUS; mapping <= FM_MAPPING_RANDOM; mapping++) {
+        const struct fm_description machine = machine_of(mapping);
+        struct fm_result result;
+        survey(&machine, &result);
+        expect_capacity(&result, "l2.code_capacity", truth_of(&machine, 1));
+        lab_expect(&result, "l2.fetch_latency", 17, 1);
+        lab_expect(&result, "l2.fetch_latency_cycles", 17, 1);
+        lab_expect(&result, "memory.fetch_latency", 197, 8);
+        assert_null(fm_result_find(&result, "l2i.capacity"));
+        assert_non_null(fm_result_find_curve(&result, "code-levels"));
+        fm_result_free(&result);
+    }
+}
+
+/* Code has twice as much for itself. */
+static void finds_a_level_of_code_alone(void **state)
+{
+    (void)state;
+    struct fm_description machine = machine_of(FM_MAPPING_RANDOM);
+    struct fm_cache_description code = lab_cache(2, 262144, 64, 8);
+    struct fm_result result;
+    code.holds = FM_HOLDS_INSTRUCTIONS;
+    machine.caches[1].holds = FM_HOLDS_DATA;
+    machine.caches[machine.cache_count++] = code;
+    survey(&machine, &result);
+    expect_capacity(&result, "l2i.capacity", truth_of(&machine, 1));
+    lab_expect(&result, "l2i.fetch_latency", 17, 1);
+    assert_null(fm_result_find(&result, "l2.code_capacity"));
+    fm_result_free(&result);
+}
+
+/* A way is longer than a page, so that no lines conflict on every placement. */
+static void finds_a_first_cache_that_pages_move(void **state)
+{
+    (void)state;
+    struct fm_description machine = machine_of(FM_MAPPING_RANDOM);
+    struct fm_result result;
+    machine.caches[2].capacity = 32768;
+    machine.caches[2].index = FM_INDEX_PHYSICAL;
+    machine.caches[1].capacity = 1048576;
+    survey(&machine, &result);
+    expect_capacity(&result, "l1i.capacity", truth_of(&machine, 0));
+    assert_int_equal(lab_finding(&result, "l1i.ways")->status, FM_UNDETERMINED);
+    fm_result_free(&result);
+}
+
+/* What code of a few MiB does not reach is said to be open, and not told. */
+static void leaves_open_what_is_too_large(void **state)
+{
+    (void)state;
+    struct fm_description machine = machine_of(FM_MAPPING_CONTIGUOUS);
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    machine.caches[1].capacity = 1048576;
+    options.only = "code-levels";
+    options.max_footprint = 4 << 20; /* of which code takes a fourth */
+    lab_survey(&machine, &options, &result);
+    assert_int_equal(lab_finding(&result, "l2.code_capacity")->status, FM_UNDETERMINED);
+    assert_null(fm_result_find(&result, "memory.fetch_latency"));
+    lab_expect(&result, "l2.fetch_latency", 17, 1);
+    fm_result_free(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_a_shared_level),
+        cmocka_unit_test(finds_a_level_of_code_alone),
+        cmocka_unit_test(finds_a_first_cache_that_pages_move),
+        cmocka_unit_test(leaves_open_what_is_too_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
