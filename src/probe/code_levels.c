@@ -8,6 +8,7 @@
 
 #include "analysis/tlb_steps.h"
 #include "core/units.h"
+#include "probe/code_counted.h"
 #include "probe/code_walk.h"
 #include "probe/fit.h"
 #include "probe/probe.h"
@@ -328,13 +329,17 @@ static bool report_first(struct fm_lab *lab, const struct view *view, struct fm_
 static bool report(struct fm_lab *lab, const struct view *view, struct fm_error *err)
 {
     const size_t memory = lab->known.count - 1;
+    const struct fm_code_span span = {
+        view->walk.pitch, lab->known.code_from,
+        fmin(far_bytes[lab->options->effort], (double)fm_lab_limit(lab) / 4)};
     draw(lab, view);
     if (!report_first(lab, view, err))
         return false;
     for (size_t level = 1; level < memory; level++) {
         const struct name name = name_of(lab, view, level);
         if (!report_capacity(lab, view, level, &name, err) ||
-            !report_latency(lab, view, level, name.structure, name.open, err))
+            !report_latency(lab, view, level, name.structure, name.open, err) ||
+            !fm_count_code_level(lab, level, &span, err))
             return false;
     }
     return view->reached < memory ||

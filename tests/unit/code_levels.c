@@ -105,6 +105,41 @@ static void finds_a_first_cache_that_pages_move(void **state)
     fm_result_free(&result);
 }
 
+/* Of a level that data shares the event is one of code too, where code has none of its own. */
+static void asks_the_event_of_a_shared_level(void **state)
+{
+    (void)state;
+    for (unsigned split = 0; split < 2; split++) {
+        struct fm_description machine = machine_of(FM_MAPPING_CONTIGUOUS);
+        struct fm_survey_options options = lab_options();
+        struct fm_error err = {0};
+        struct fm_result result;
+        if (split) {
+            machine.caches[3] = machine.caches[1];
+            machine.caches[1].holds = FM_HOLDS_DATA;
+            machine.caches[3].holds = FM_HOLDS_INSTRUCTIONS;
+            machine.cache_count = 4;
+        }
+        struct fm_machine *simulated = fm_simulated_open(&machine, 1, &err);
+        assert_non_null(simulated);
+        fm_simulated_count(simulated, true);
+        simulated->info.counters.events &=
+            ~(unsigned)(FM_COUNTS_CODE | FM_COUNTS_CODE_TLB | FM_COUNTS_TARGETS);
+        options.only = "misses,code-levels";
+        fm_result_init(&result);
+        assert_true(fm_survey(simulated, NULL, &options, &result, &err));
+        simulated->ops->close(simulated);
+        if (split) {
+            assert_null(fm_result_find(&result, "l2.code_capacity"));
+        } else {
+            lab_expect(&result, "l2.code_capacity", 131072, 64);
+            assert_string_equal(lab_finding(&result, "l2.code_capacity")->witnesses[1], "sim");
+        }
+        assert_non_null(fm_result_find_curve(&result, "code-levels"));
+        fm_result_free(&result);
+    }
+}
+
 /* What code of a few MiB does not reach is said to be open, and not told. */
 static void leaves_open_what_is_too_large(void **state)
 {
@@ -128,6 +163,7 @@ int main(void)
         cmocka_unit_test(finds_a_shared_level),
         cmocka_unit_test(finds_a_level_of_code_alone),
         cmocka_unit_test(finds_a_first_cache_that_pages_move),
+        cmocka_unit_test(asks_the_event_of_a_shared_level),
         cmocka_unit_test(leaves_open_what_is_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
