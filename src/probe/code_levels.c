@@ -37,7 +37,7 @@ static const double far_bytes[] = {
 #define SEEN   2.5
 /* An interval wider than this tells the range alone, and one wider than that is no answer. */
 #define WIDE         1.35
-#define TOO_WIDE     4
+#define TOO_WIDE     2
 #define WIDE_LATENCY 1.25
 /* What shapes of knees can be off by beyond what they are for data: fewer placements were seen. */
 #define SHAPES 1.05
