@@ -18,7 +18,7 @@ struct fm_icache {
     size_t count;       /* rises of the curve; in steps, "pages" are bytes of code */
     double far;         /* the largest footprint */
     double conflict_ns; /* what a line adds that misses the first structure to miss; 0: not seen */
-    bool before; /* a rise was passed over that was taken for that of decoded operations */
+    bool before;        /* a rise was passed over that was taken for that of decoded operations */
     size_t line;
     unsigned ways;
     size_t way_bytes;
