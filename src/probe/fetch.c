@@ -42,13 +42,21 @@ static bool look(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ser
     if (!fm_trial_run(lab, trial, taken, err))
         return false;
     for (unsigned i = 0; i < trial->alternatives; i++)
-        served[i] = fm_trial_served(lab, taken[i].ns, taken[0].ns);
+        served[i] = fm_trial_served(lab, taken[i], taken[0]);
     return true;
 }
 
 static bool alike(struct fm_served a, struct fm_served b)
 {
-    return a.clear && b.clear && a.level == b.level;
+    return a.low == b.low && a.high == b.high;
+}
+
+/* Whatever it was in any of three looks. */
+static struct fm_served any_of(struct fm_served a, struct fm_served b, struct fm_served c)
+{
+    const size_t low = a.low < b.low ? a.low : b.low, high = a.high > b.high ? a.high : b.high;
+    return (struct fm_served){
+        .level = a.level, .low = low < c.low ? low : c.low, .high = high > c.high ? high : c.high};
 }
 
 /* What two looks of three at the most have in common; what none have is not clear. */
@@ -79,7 +87,7 @@ bool fm_fetch_run(struct fm_lab *lab, const char *name, const struct fm_fetch *f
         if (alike(first[i], second[i]))
             served[i] = first[i];
         else if (!alike(served[i], first[i]) && !alike(served[i], second[i]))
-            served[i].clear = false;
+            served[i] = any_of(first[i], second[i], served[i]);
     return true;
 }
 
@@ -111,11 +119,12 @@ static bool ask_neighbour(struct fm_lab *lab, size_t distance, struct neighbour 
     return true;
 }
 
-/* Whether the neighbour came along to a level, and whether that is clear. */
+/* Whether the neighbour came along to a level, and whether that is clear: which of the levels
+   inside or beyond it served it does not matter. */
 static bool came(const struct fm_served *served, size_t level, bool *clear)
 {
-    *clear &= served->clear;
-    return served->level <= level;
+    *clear &= served->high <= level || served->low > level;
+    return served->high <= level;
 }
 
 static void report_sector(struct fm_lab *lab, size_t level, const struct neighbour *neighbours,
@@ -125,7 +134,7 @@ static void report_sector(struct fm_lab *lab, size_t level, const struct neighbo
     if (!finding)
         return;
     /* The nearest lie anywhere in their pages, where lines do not drive each other out. */
-    if (neighbours[0].cold.level <= level) {
+    if (neighbours[0].cold.low <= level) {
         fm_undetermined(finding, "what is flushed stays in this level, or beyond it");
         return;
     }

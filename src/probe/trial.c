@@ -19,6 +19,8 @@
 #define BELIEVED 0.75
 /* How far into the step from one level to the next a reading may lie to count as the level. */
 #define CLEAR 0.35
+/* Standard errors that two levels must be apart to be told from each other. */
+#define RESOLVED 3
 
 size_t fm_trial_beside(const struct fm_trial *trial)
 {
@@ -122,17 +124,26 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
     return true;
 }
 
-struct fm_served fm_trial_served(const struct fm_lab *lab, double ns, double hit_ns)
+struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken,
+                                 struct fm_taken hit)
 {
     const struct fm_known *known = &lab->known;
-    const double height = ns - hit_ns + known->levels[0].height_ns;
+    const struct fm_known_level *levels = known->levels;
+    const double height = taken.ns - hit.ns + levels[0].height_ns;
+    const double error = RESOLVED * hypot(taken.error, hit.error);
     size_t level = 0;
     while (level + 1 < known->count &&
-           height > (known->levels[level].height_ns + known->levels[level + 1].height_ns) / 2)
+           height > (levels[level].height_ns + levels[level + 1].height_ns) / 2)
         level++;
-    const double own = known->levels[level].height_ns;
-    const double inner = level > 0 ? own - known->levels[level - 1].height_ns : INFINITY;
-    const double outer =
-        level + 1 < known->count ? known->levels[level + 1].height_ns - own : INFINITY;
-    return (struct fm_served){level, height > own - CLEAR * inner && height < own + CLEAR * outer};
+    const double own = levels[level].height_ns;
+    size_t low = level, high = level;
+    if (level > 0 && height <= own - CLEAR * (own - levels[level - 1].height_ns))
+        low--;
+    if (level + 1 < known->count && height >= own + CLEAR * (levels[level + 1].height_ns - own))
+        high++;
+    while (low > 0 && levels[low].height_ns - levels[low - 1].height_ns < error)
+        low--;
+    while (high + 1 < known->count && levels[high + 1].height_ns - levels[high].height_ns < error)
+        high++;
+    return (struct fm_served){.level = level, .low = low, .high = high, .clear = low == high};
 }

@@ -47,12 +47,14 @@ size_t fm_trial_beside(const struct fm_trial *trial);
 bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_taken *taken,
                   struct fm_error *err);
 
-/* Which level served references that took `ns`, where `hit_ns` is what the same references take
+/* Which level served references that took so long, where `hit` is what the same references take
    when the first level serves them, translation included. */
 struct fm_served {
-    size_t level; /* counted from 0; that of memory is known.count - 1 */
-    bool clear;   /* it is not between two levels */
+    size_t level;     /* counted from 0; that of memory is known.count - 1 */
+    size_t low, high; /* the levels that it may have been: between two, or too close to tell */
+    bool clear;       /* there is but one */
 };
-struct fm_served fm_trial_served(const struct fm_lab *lab, double ns, double hit_ns);
+struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken,
+                                 struct fm_taken hit);
 
 #endif

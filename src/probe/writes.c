@@ -118,8 +118,8 @@ static bool ask_allocate(struct fm_lab *lab, struct fm_error *err)
     struct fm_taken taken[FILLS];
     if (!time_fills(lab, 0, taken, err))
         return false;
-    const struct fm_served stored = fm_trial_served(lab, taken[STORED].ns, taken[LOADED].ns);
-    const struct fm_served left = fm_trial_served(lab, taken[LEFT].ns, taken[LOADED].ns);
+    const struct fm_served stored = fm_trial_served(lab, taken[STORED], taken[LOADED]);
+    const struct fm_served left = fm_trial_served(lab, taken[LEFT], taken[LOADED]);
     const bool clear = stored.clear && left.clear && left.level > 0;
     for (size_t level = 0; level < levels; level++) {
         if (!clear)
