@@ -65,13 +65,29 @@ static int check_names(const struct fm_request *request)
     return FM_EXIT_ANSWERED;
 }
 
-static void say_missing(const char *property, const struct fathom_finding *finding)
+/* Whether anything is known of what a property is one of. */
+static bool has_structure(const struct fathom_result *result, const char *property)
+{
+    const size_t length = strcspn(property, ".") + 1;
+    for (size_t i = 0; i < fathom_finding_count(result); i++)
+        if (strncmp(fathom_finding_property(fathom_finding_at(result, i)), property, length) == 0)
+            return true;
+    return false;
+}
+
+static void say_missing(const struct fathom_result *result, const char *property,
+                        const struct fathom_finding *finding)
 {
     static const char *const words[] = {
         [FATHOM_UNDETERMINED] = "undetermined",
         [FATHOM_NOT_SUPPORTED] = "unsupported",
         [FATHOM_ABSENT] = "absent",
     };
+    if (!finding && !has_structure(result, property)) {
+        fm_complain(0, "%.64s is unsupported: the survey shows no %.*s", property,
+                    (int)strcspn(property, "."), property);
+        return;
+    }
     if (!finding) {
         fm_complain(0, "%.64s: the survey says nothing of it: see fathom --verbose", property);
         return;
@@ -121,7 +137,7 @@ static int print_values(const struct fm_request *request, const struct fathom_re
         if (request->operand_count > 1)
             putc('\n', out);
         if (!request->quiet)
-            say_missing(request->operands[i], finding);
+            say_missing(result, request->operands[i], finding);
     }
     return code;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/rng.h"
+#include "probe/crowd_class.h"
 
 /* Misses of a lap that are some: one item too many makes itself and at least one other miss. */
 #define SOME 1.0
@@ -16,23 +17,22 @@
 #define AVERAGED 4
 /* So many times what is some needs no second look. */
 #define CLEARLY 2
-/* Part of what one item too many misses that is as near to that as to nothing, and looks then. */
+/* It needs to be known no better than to this part of what one too many misses. */
+#define WELL_KNOWN 0.4
+/* Part of what one item too many misses that is as near to that as to nothing. */
 #define DOUBT 0.25
-#define LOOKS 4
-/* No set has more ways. */
-#define MOST_MEMBERS 64
-/* Parts of the held that are left out at first: the rest must still be too many for the levels
-   inside. */
-#define PARTS 8
 /* Items refused in a row, in numbers of classes, after which no class has room: one that had would
    have been met but once in a thousand times. */
 #define REFUSED 7
+/* … and those after which one that fits is rare. */
+#define MANY 8
 /* Items refused that turn out to crowd no class before it is given up. */
 #define ACCIDENTS 3
+/* Part of what may be spent after which it will hardly be full: the rest is for counting classes,
+   which are as large while others have room. */
+#define LATE 0.6
 /* Chance that of items refused at once two share a class, and one refusal hides the other. */
 #define MEET 0.25
-/* Part of a class with one item too many that misses where all do. */
-#define ALL 0.85
 
 bool fm_crowd_open(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t first, uint32_t step,
                    struct fm_error *err)
@@ -81,24 +81,35 @@ bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses)
     return misses > fmax(fmax(SOME, error), TYPICAL * crowd->typical);
 }
 
+unsigned fm_crowd_repeats(const struct fm_crowd *crowd, size_t count, unsigned most)
+{
+    if (crowd->typical <= 0)
+        return most;
+    const double all = crowd->whole_ns * (double)count;
+    const double enough =
+        FM_CROWD_READING * all / (WELL_KNOWN * crowd->typical * crowd->penalty_ns);
+    return (unsigned)fmin(most, fmax(FM_CROWD_REPEATS, ceil(enough)));
+}
+
 /* Whether that many are neither none nor what one item too many misses; before that is known:
-   whether they are some, but not clearly. */
+   whether they are some, but not clearly. Fewer than none is the luck of a translation. */
 static bool is_doubtful(const struct fm_crowd *crowd, double misses)
 {
+    if (crowd->count > crowd->shallow && fm_crowd_is_some(crowd, -misses))
+        return true;
     if (crowd->typical > 0)
         return misses > DOUBT * crowd->typical && misses < (1 - DOUBT) * crowd->typical;
     return fm_crowd_is_some(crowd, misses) && !fm_crowd_is_some(crowd, misses / CLEARLY);
 }
 
-/* Looks again, and averages, as long as it is doubtful. */
-static bool count_misses(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
-                         double *misses, struct fm_error *err)
+bool fm_crowd_count_misses(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
+                           double *misses, struct fm_error *err)
 {
     double sum = 0;
     *ns = 0;
     if (crowd->tell)
         return crowd->tell(lab, crowd, count, misses, err);
-    for (int looks = 1; looks <= LOOKS; looks++) {
+    for (int looks = 1; looks <= FM_CROWD_LOOKS; looks++) {
         if (!crowd->time(lab, crowd, count, ns, err))
             return false;
         sum += *ns;
@@ -116,7 +127,7 @@ bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t 
     double ns;
     memcpy(crowd->trial, crowd->held, crowd->count * sizeof *crowd->held);
     memcpy(crowd->trial + crowd->count, items, count * sizeof *items);
-    return count_misses(lab, crowd, crowd->count + count, &ns, misses, err);
+    return fm_crowd_count_misses(lab, crowd, crowd->count + count, &ns, misses, err);
 }
 
 /* Takes in a run of the pool if nothing misses then. */
@@ -127,9 +138,16 @@ static bool take_in(struct fm_lab *lab, struct fm_crowd *crowd, size_t from, siz
     const size_t all = crowd->count + count;
     memcpy(crowd->trial, crowd->held, crowd->count * sizeof *crowd->held);
     memcpy(crowd->trial + crowd->count, crowd->pool + from, count * sizeof *crowd->pool);
-    if (!count_misses(lab, crowd, all, &ns, misses, err))
+    if (!fm_crowd_count_misses(lab, crowd, all, &ns, misses, err))
         return false;
     *taken = !fm_crowd_is_some(crowd, *misses);
+    /* Where many were refused before it, one that seems to fit is more likely a reading that is
+       off: it is looked at once more. */
+    if (*taken && crowd->in_a_row >= MANY) {
+        if (!fm_crowd_count_misses(lab, crowd, all, &ns, misses, err))
+            return false;
+        *taken = !fm_crowd_is_some(crowd, *misses);
+    }
     if (!*taken)
         return true;
     memcpy(crowd->held, crowd->trial, all * sizeof *crowd->held);
@@ -139,6 +157,22 @@ static bool take_in(struct fm_lab *lab, struct fm_crowd *crowd, size_t from, siz
     crowd->base_ns += (ns - crowd->base_ns) / (deep ? AVERAGED : 1);
     crowd->base_ns = fmin(crowd->base_ns, ns);
     crowd->count = all;
+    return true;
+}
+
+/* Times what is held anew: where one after the other is refused, what they are compared with may be
+   what the levels inside still had a part in. */
+static bool refresh(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_error *err)
+{
+    double sum = 0;
+    memcpy(crowd->trial, crowd->held, crowd->count * sizeof *crowd->held);
+    for (int i = 0; i < FM_CROWD_LOOKS; i++) {
+        double ns;
+        if (!crowd->time(lab, crowd, crowd->count, &ns, err))
+            return false;
+        sum += ns / FM_CROWD_LOOKS;
+    }
+    crowd->base_ns = sum;
     return true;
 }
 
@@ -179,13 +213,17 @@ static bool fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, 
             return false;
         if (taken) {
             crowd->batch *= 2;
+            crowd->in_a_row = 0;
             continue;
         }
         if (all_refused(crowd, batch, misses)) {
             /* Every single one tells more surely what one too many misses. */
             if (batch == 1 && crowd->typical > 0)
                 crowd->typical += (misses - crowd->typical) / ++crowd->singles;
-            crowd->refused_count = batch;
+            const bool many = crowd->in_a_row < MANY && crowd->in_a_row + batch >= MANY;
+            crowd->in_a_row += batch;
+            if (many && !crowd->tell && !refresh(lab, crowd, err))
+                return false;
             *refused = crowd->pool[from];
             *found = true;
             crowd->batch = 2 * batch < at_once(crowd) ? 2 * batch : at_once(crowd);
@@ -193,107 +231,6 @@ static bool fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, 
         }
         crowd->next = from;
         crowd->batch = batch / 2;
-    }
-    return true;
-}
-
-/* Items of which some share the set of one that was refused: suspects first, and behind them others
-   that only keep the levels inside busy. */
-struct line_up {
-    uint32_t refused;
-    double misses; /* with it beside all that are held */
-    size_t suspects, others;
-};
-
-/* Whether the one that was refused is still too many without a run of the suspects: compared with
-   the rest alone, of which the levels inside may hold more. */
-static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, const struct line_up *up,
-                           size_t from, size_t count, bool *yes, struct fm_error *err)
-{
-    const size_t rest = up->suspects + up->others - count;
-    /* What the rest takes is timed: it makes no difference how much of it the levels inside hold.
-     */
-    struct fm_crowd without = *crowd;
-    without.count = rest;
-    without.shallow = 0;
-    without.typical = up->misses;
-    double ns, misses;
-    memcpy(crowd->trial, crowd->suspects, from * sizeof *crowd->suspects);
-    memcpy(crowd->trial + from, crowd->suspects + from + count,
-           (rest - from) * sizeof *crowd->suspects);
-    crowd->trial[rest] = up->refused;
-    *yes = false;
-    if (rest == 0)
-        return true;
-    const bool good = (crowd->tell || crowd->time(lab, &without, rest, &without.base_ns, err)) &&
-                      count_misses(lab, &without, rest + 1, &ns, &misses, err);
-    *yes = good && fm_crowd_is_some(&without, misses);
-    crowd->spent = without.spent;
-    return good;
-}
-
-/* Clears a run of the suspects; it stays among the others where these would be too few. */
-static void clear(struct fm_crowd *crowd, struct line_up *up, size_t from, size_t count)
-{
-    uint32_t *cleared = crowd->trial;
-    const size_t behind = up->suspects + up->others - from - count;
-    memcpy(cleared, crowd->suspects + from, count * sizeof *cleared);
-    memmove(crowd->suspects + from, crowd->suspects + from + count,
-            behind * sizeof *crowd->suspects);
-    up->suspects -= count;
-    if (up->suspects + up->others < crowd->kept) {
-        memcpy(crowd->suspects + up->suspects + up->others, cleared, count * sizeof *cleared);
-        up->others += count;
-    }
-}
-
-/* How many of those that are held share the set of an item that was refused: without any one of
-   them nothing misses. Runs that do not matter are cleared, and what is left is looked at in ever
-   shorter ones. 0: that does not show. */
-static bool count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused,
-                        size_t *members, struct fm_error *err)
-{
-    struct line_up up = {.refused = refused, .suspects = crowd->count};
-    double misses = 0;
-    *members = 0;
-    for (int i = 0; i < LOOKS; i++) {
-        double look;
-        if (!fm_crowd_misses(lab, crowd, &refused, 1, &look, err))
-            return false;
-        misses += look / LOOKS;
-    }
-    if (!fm_crowd_is_some(crowd, misses))
-        return true;
-    up.misses = misses;
-    memcpy(crowd->suspects, crowd->held, crowd->count * sizeof *crowd->held);
-    /* Singly once more: a member may only seem to be one. */
-    bool again = true;
-    for (size_t run = crowd->count / PARTS + 1; run > 0 && crowd->spent < crowd->spend;) {
-        for (size_t from = 0; from < up.suspects;) {
-            const size_t count = run < up.suspects - from ? run : up.suspects - from;
-            bool still;
-            if (!fm_lab_go_on(lab, 0, err) ||
-                !misses_without(lab, crowd, &up, from, count, &still, err))
-                return false;
-            if (still)
-                clear(crowd, &up, from, count);
-            else
-                from += count;
-            /* Where items share sets in no classes, every one matters. */
-            if (from / run > MOST_MEMBERS)
-                return true;
-        }
-        if (run == 1 && again)
-            again = false;
-        else
-            run /= 2;
-    }
-    if (crowd->spent < crowd->spend)
-        *members = up.suspects;
-    if (*members && crowd->typical <= 0) {
-        crowd->typical = misses;
-        crowd->singles = 1;
-        crowd->all_miss = misses > ALL * (double)(*members + 1);
     }
     return true;
 }
@@ -319,7 +256,7 @@ static bool is_sound(struct fm_lab *lab, struct fm_crowd *crowd, bool *yes, stru
     const size_t half = crowd->count / 2;
     double sum = 0;
     *yes = true;
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < FM_CROWD_LOOKS; i++) {
         double part_ns, ns, misses;
         memcpy(crowd->trial, crowd->held, crowd->count * sizeof *crowd->held);
         if (crowd->tell) {
@@ -331,63 +268,114 @@ static bool is_sound(struct fm_lab *lab, struct fm_crowd *crowd, bool *yes, stru
                 return false;
             misses = (ns - part_ns) * (double)crowd->count / crowd->penalty_ns;
         }
-        sum += misses / LOOKS;
+        sum += misses / FM_CROWD_LOOKS;
     }
     /* A half that the levels inside may hold says nothing. */
     *yes = half <= crowd->kept || !fm_crowd_is_some(crowd, sum);
     return true;
 }
 
+/* A class that is not like most is counted once more: what noise did it does not do again, and
+   where the level inside makes some items miss, which has ways of its own, it does. */
+static bool confirm(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
+                    struct fm_error *err)
+{
+    for (size_t i = 1; i < shown->classes && shown->ways; i++) {
+        size_t again;
+        if (shown->members[i] == shown->ways)
+            continue;
+        if (!fm_crowd_count_class(lab, crowd, shown->refused[i], &again, err))
+            return false;
+        if (again != shown->ways)
+            shown->ways = 0;
+    }
+    return true;
+}
+
+/* Refused in a row, so that no class has room: by the smallest that was counted there are most. */
+static bool is_full(const struct fm_crowd *crowd, const struct fm_crowded *shown)
+{
+    size_t ways = shown->members[0];
+    for (size_t i = 1; i < shown->classes; i++)
+        if (shown->members[i] < ways)
+            ways = shown->members[i];
+    return shown->classes && crowd->in_a_row >= REFUSED * (crowd->count / ways + 1);
+}
+
+/* So few items hardly meet anywhere: they are taken in without a question, and what they take is
+   what others are compared with. */
+static bool begin_anywhere(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_error *err)
+{
+    const size_t count = crowd->batch < crowd->items ? crowd->batch : crowd->items;
+    memcpy(crowd->held, crowd->pool, count * sizeof *crowd->held);
+    memcpy(crowd->trial, crowd->pool, count * sizeof *crowd->trial);
+    crowd->next = crowd->count = count;
+    return crowd->tell || crowd->time(lab, crowd, count, &crowd->base_ns, err);
+}
+
 bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
                   struct fm_error *err)
 {
     uint32_t refused;
-    size_t in_a_row = 0, before = 0, accidents = 0;
+    size_t accidents = 0;
     bool found = true;
     *shown = (struct fm_crowded){0};
+    if (crowd->anywhere && !begin_anywhere(lab, crowd, err))
+        return false;
     while (found && shown->classes < FM_CROWD_CLASSES) {
         if (!fill(lab, crowd, &refused, &found, err))
             return false;
         if (!found)
             break;
-        in_a_row = crowd->refused_count + (crowd->count > before ? 0 : in_a_row);
-        before = crowd->count;
-        const size_t ways = shown->classes ? shown->members[0] : 0;
-        shown->full = ways && in_a_row >= REFUSED * (crowd->count / ways + 1);
-        if (shown->classes > 0 && !shown->full)
+        shown->full = is_full(crowd, shown);
+        const bool late = crowd->anywhere || crowd->spent > LATE * crowd->spend;
+        if (shown->classes > 0 && !shown->full && !late)
             continue;
         size_t *members = &shown->members[shown->classes];
-        if (!count_class(lab, crowd, refused, members, err))
+        shown->refused[shown->classes] = refused;
+        if (!fm_crowd_count_class(lab, crowd, refused, members, err))
             return false;
         /* One that was refused by accident has no class; there are more. */
         if (*members == 0 && ++accidents > ACCIDENTS)
             break;
         shown->classes += *members > 0;
     }
-    if (shown->full && !is_sound(lab, crowd, &shown->sound, err))
-        return false;
     shown->held = crowd->count;
     shown->used_up = crowd->next == crowd->items;
     shown->ways = most_agree(shown);
+    if (!confirm(lab, crowd, shown, err) ||
+        (shown->ways && !is_sound(lab, crowd, &shown->sound, err)))
+        return false;
     shown->misses = crowd->typical / ((double)shown->ways + 1);
     return true;
 }
 
-const char *fm_crowd_doubt(const struct fm_lab *lab, const struct fm_crowded *shown)
+static const char *too_dear(const struct fm_lab *lab)
+{
+    return lab->options->effort == FM_THOROUGH
+               ? "to fill it took more references than may be spent"
+               : "to fill it took more references than may be spent; try --thorough";
+}
+
+const char *fm_crowd_ways_doubt(const struct fm_lab *lab, const struct fm_crowded *shown)
 {
     if (shown->classes == 0)
         return "no pages collide by themselves: the index may be hashed";
-    if (!shown->full && shown->used_up)
+    if (shown->classes < FM_CROWD_CLASSES && shown->used_up)
         return "all pages were tried, and it may not have been full";
-    if (!shown->full || shown->classes < FM_CROWD_CLASSES)
-        return lab->options->effort == FM_THOROUGH
-                   ? "to fill it took more references than may be spent"
-                   : "to fill it took more references than may be spent; try --thorough";
-    if (!shown->sound)
-        return "more was taken in than it holds";
+    if (shown->classes < FM_CROWD_CLASSES)
+        return too_dear(lab);
     if (shown->ways == 0)
         return "groups of pages that collide differ in size: the index may be hashed";
-    if (shown->held % shown->ways)
-        return "it was filled by no whole number of groups";
-    return NULL;
+    return shown->sound ? NULL : "more was taken in than it holds";
+}
+
+const char *fm_crowd_doubt(const struct fm_lab *lab, const struct fm_crowded *shown)
+{
+    const char *doubt = fm_crowd_ways_doubt(lab, shown);
+    if (doubt)
+        return doubt;
+    if (!shown->full)
+        return too_dear(lab);
+    return shown->held % shown->ways ? "it was filled by no whole number of groups" : NULL;
 }

@@ -31,6 +31,7 @@ struct fm_crowd {
     double penalty_ns;   /* of a miss */
     double reading;      /* what a reading can be off by, as a part of all that a reference takes */
     double spent, spend; /* references, and how many may be */
+    bool anywhere;       /* items lie in sets by no rule: there are too many to fill them all */
 
     uint32_t *pool; /* all items, in random order */
     size_t next;    /* of the pool, to be tried */
@@ -41,7 +42,7 @@ struct fm_crowd {
     uint32_t *trial;      /* room for a trial of these and some more */
     double base_ns;       /* of what is held: a reference, beyond a hit in the first level */
     double whole_ns;      /* a reference in the last trial, everything included */
-    size_t refused_count; /* items refused at once, the last time */
+    size_t in_a_row;      /* items refused since the last that was taken in */
     double typical;       /* misses of one too many; 0: not known yet */
     unsigned singles;     /* items that told that */
     bool all_miss;        /* one too many makes its whole class miss, as LRU does */
@@ -49,7 +50,8 @@ struct fm_crowd {
 
 /* What crowding a level shows. */
 struct fm_crowded {
-    size_t members[FM_CROWD_CLASSES]; /* of the classes counted */
+    size_t members[FM_CROWD_CLASSES];   /* of the classes counted … */
+    uint32_t refused[FM_CROWD_CLASSES]; /* … by an item of each that was one too many */
     size_t classes;
     size_t ways;   /* members of most of the last ones; 0: they do not agree */
     bool sound;    /* of all that is held nothing misses */
@@ -69,12 +71,24 @@ void fm_crowd_close(struct fm_crowd *crowd);
 bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
                   struct fm_error *err);
 
-/* Why that decides nothing about ways and what is held; NULL: it does. */
+/* Why that decides nothing about ways; NULL: it does. */
+const char *fm_crowd_ways_doubt(const struct fm_lab *lab, const struct fm_crowded *shown);
+
+/* … about ways or what is held. */
 const char *fm_crowd_doubt(const struct fm_lab *lab, const struct fm_crowded *shown);
 
 /* How many references of a lap miss when these items are visited beside those that are held. */
 bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *items,
                      size_t count, double *misses, struct fm_error *err);
+
+/* What a reading can be off by, as a part of all that a reference takes, times how often it is
+   repeated: noise only adds, and the least is taken. */
+#define FM_CROWD_READING 0.04
+#define FM_CROWD_REPEATS 4 /* at least */
+
+/* How often to repeat a trial of so many items: as often as it takes to tell one too many, once it
+   is known what that misses. */
+unsigned fm_crowd_repeats(const struct fm_crowd *crowd, size_t count, unsigned most);
 
 /* Whether that many are some, and no error of the clock; an event has none. */
 bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses);

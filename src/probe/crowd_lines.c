@@ -2,7 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/rng.h"
 #include "refstring/refstring.h"
 
 /* What a reading can be off by, as a part of all that a lap takes. */
@@ -10,21 +12,48 @@
 /* Laps before: a cache that evicts by lot takes a few to forget what was there. */
 #define LAPS    2
 #define REPEATS 3
+/* Lines of any place are so many that one too many makes less of a difference. */
+#define MOST_REPEATS 16
 /* Spread words lie in different units of their pages. */
 #define UNIT 64
+
+static int by_key(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const uint64_t key_x = fm_mix64(x), key_y = fm_mix64(y);
+    return (key_x > key_y) - (key_x < key_y);
+}
 
 static bool time_words(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *words,
                        size_t count, uint64_t seed, double *ns, struct fm_error *err)
 {
-    const struct fm_care care = {.repeats = REPEATS, .laps = LAPS, .references = count};
+    const struct fm_crowd_lines *lines = crowd->data;
+    const unsigned repeats =
+        lines->places > 1 ? fm_crowd_repeats(crowd, count, MOST_REPEATS) : REPEATS;
+    const struct fm_care care = {.repeats = repeats, .laps = LAPS, .references = count};
     const struct fm_listed_plan plan = {.words = words,
                                         .count = count,
+                                        .in_order = lines->places > 1,
                                         .flushed = crowd->pool,
                                         .flushed_count = crowd->next,
                                         .seed = seed};
     struct fm_string string;
-    crowd->spent += (double)(count * (LAPS + REPEATS));
+    crowd->spent += (double)(count * (LAPS + repeats));
+    crowd->reading = lines->places > 1 ? FM_CROWD_READING / repeats : READING;
     return fm_listed_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
+}
+
+/* With many lines to each page translation takes the same of every trial, if all keep to one order:
+   what luck an order has with a TLB would be more than one line too many makes. */
+static bool time_in_order(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
+                          struct fm_error *err)
+{
+    const struct fm_crowd_lines *lines = crowd->data;
+    memcpy(lines->spread, crowd->trial, count * sizeof *lines->spread);
+    qsort(lines->spread, count, sizeof *lines->spread, by_key);
+    const bool good = time_words(lab, crowd, lines->spread, count, 0, ns, err);
+    crowd->whole_ns = *ns;
+    return good;
 }
 
 /* What a reference takes beyond one to as many words in the same pages that share no set:
@@ -37,6 +66,8 @@ static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count,
     const uint32_t units = (uint32_t)(lines->page / UNIT);
     const uint64_t seed = fm_lab_seed(lab);
     double apart;
+    if (lines->places > 1)
+        return time_in_order(lab, crowd, count, ns, err);
     if (!time_words(lab, crowd, crowd->trial, count, seed, ns, err))
         return false;
     crowd->whole_ns = *ns;
@@ -76,19 +107,26 @@ static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count
     return good;
 }
 
+static uint32_t word_of(const struct fm_crowd_lines *lines, uint32_t item)
+{
+    const size_t page = item / lines->places, place = item % lines->places;
+    return (uint32_t)((page * lines->page + lines->offset + place * lines->apart) / FM_WORD);
+}
+
 bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowd_lines *lines,
                          struct fm_error *err)
 {
     crowd->time = time_trial;
     crowd->tell = lines->counted ? count_trial : NULL;
     crowd->data = lines;
-    crowd->reading = READING;
     lines->spread = malloc(2 * crowd->items * sizeof *lines->spread);
     if (!lines->spread)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of words");
-    return fm_crowd_open(lab, crowd, (uint32_t)(lines->offset / FM_WORD),
-                         (uint32_t)(lines->page / FM_WORD), err) &&
-           fm_lab_place(lab, crowd->items * lines->page, err);
+    if (!fm_crowd_open(lab, crowd, 0, 1, err))
+        return false;
+    for (size_t i = 0; i < crowd->items; i++)
+        crowd->pool[i] = word_of(lines, crowd->pool[i]);
+    return fm_lab_place(lab, (crowd->items + lines->places - 1) / lines->places * lines->page, err);
 }
 
 void fm_crowd_lines_close(struct fm_crowd *crowd)

@@ -336,4 +336,6 @@ const struct fm_probe fm_probe_inclusion = {
     .detail = true,
     .run = run,
     .properties = properties,
+    .second = "l2.inclusion",
+    .no_second = FM_NO_SECOND_CACHE,
 };

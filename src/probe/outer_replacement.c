@@ -177,4 +177,6 @@ const struct fm_probe fm_probe_outer_replacement = {
     .detail = true,
     .run = run,
     .properties = properties,
+    .second = "l2.replacement",
+    .no_second = FM_NO_SECOND_CACHE,
 };

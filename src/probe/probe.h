@@ -24,7 +24,13 @@ struct fm_probe {
     /* The properties it is to answer, NULL-terminated; for levels beyond the first they are added
        as levels are found. */
     const char *const *properties;
+    /* What it answers of a second level, where it asks no first one, and why there is nothing to say
+       where a machine shows no second. NULL: it asks the first too. */
+    const char *second, *no_second;
 };
+
+#define FM_NO_SECOND_CACHE "no cache was found behind the first"
+#define FM_NO_SECOND_TLB   "no TLB was found behind the first"
 
 extern const struct fm_probe fm_probe_cycle;
 extern const struct fm_probe fm_probe_levels;

@@ -14,15 +14,9 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1e8, [FM_THOROUGH
 #define RISES 6
 /* More pages than these a level surely does not hold, in those at which misses are many. */
 #define ABOVE 1.3
-/* What a reading can be off by, as a part of all that a reference takes, times how often it is
-   repeated: noise only adds, and the least is taken. */
-#define READING 0.04
 /* One page too many of a thousand makes less of a difference than one of a dozen. */
-#define FEWEST_REPEATS 4
-#define MOST_REPEATS   16
-#define PAGES_EACH     32
-/* … nor does it need to be known better than to this part of what one too many misses. */
-#define WELL_KNOWN 0.4
+#define MOST_REPEATS 16
+#define PAGES_EACH   32
 /* Laps before: enough to forget what was there where a policy draws lots and a lap is short. */
 #define SETTLING   4096
 #define LEAST_LAPS 2
@@ -50,20 +44,9 @@ static unsigned laps_of(size_t pages)
 static unsigned repeats_of(size_t pages)
 {
     const size_t repeats = pages / PAGES_EACH;
-    return (unsigned)(repeats < FEWEST_REPEATS ? FEWEST_REPEATS
-                      : repeats > MOST_REPEATS ? MOST_REPEATS
-                                               : repeats);
-}
-
-/* As often as it takes to tell one page too many, once it is known what that misses. */
-static unsigned repeats_for(const struct fm_crowd *crowd, size_t count)
-{
-    const unsigned most = repeats_of(count);
-    if (crowd->typical <= 0)
-        return most;
-    const double all = crowd->whole_ns * (double)count;
-    const double enough = READING * all / (WELL_KNOWN * crowd->typical * crowd->penalty_ns);
-    return (unsigned)fmin(most, fmax(FEWEST_REPEATS, ceil(enough)));
+    return (unsigned)(repeats < FM_CROWD_REPEATS ? FM_CROWD_REPEATS
+                      : repeats > MOST_REPEATS   ? MOST_REPEATS
+                                                 : repeats);
 }
 
 static bool time_pages(struct fm_lab *lab, struct fm_page_list *list, const uint32_t *pages,
@@ -84,7 +67,7 @@ static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count,
 {
     struct fm_page_list *list = crowd->data;
     struct fm_translation found;
-    const unsigned repeats = repeats_for(crowd, count);
+    const unsigned repeats = fm_crowd_repeats(crowd, count, repeats_of(count));
     /* Where one too many makes all miss, nothing is drawn by lot. */
     const unsigned laps = crowd->all_miss ? LEAST_LAPS : laps_of(count);
     if (!time_pages(lab, list, crowd->trial, count, repeats, laps, &found, err))
@@ -92,7 +75,7 @@ static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count,
     *ns = found.cost_ns;
     crowd->whole_ns = found.cost_ns + found.rest_ns;
     crowd->spent += 2.0 * (double)(count * list->lines) * (laps + repeats);
-    crowd->reading = READING / repeats;
+    crowd->reading = FM_CROWD_READING / repeats;
     return true;
 }
 

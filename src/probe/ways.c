@@ -3,11 +3,12 @@
 #include <stdio.h>
 
 #include "analysis/occupancy.h"
+#include "core/units.h"
 #include "probe/crowd_lines.h"
 #include "probe/probe.h"
 
 /* References that may be spent on a level, in each effort. */
-static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 8e6, [FM_THOROUGH] = 1e9};
+static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUGH] = 1e9};
 /* … and what is left of that where an event is asked: a trial takes three laps instead of ten. */
 #define COUNTED 0.3
 /* Pages to choose from, in capacities and in footprints that miss wholly: the last class to be
@@ -20,9 +21,20 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 8e6, [FM_THOROUGH
 /* Times what the levels inside may hold that leave none of them alone in a set of theirs, where it
    would stay and never be asked for here. */
 #define KEPT 4
+/* Standard deviations that luck hardly ever reaches. */
+#define RARE 4
 /* What lies outside of this is not what the walk saw. */
 #define BELOW 0.85
 #define ABOVE 1.3
+/* Where lines meet by no rule: the part of a page whose lines are used, so that the first level
+   holds no more than that part of it; lines to choose from, in what begins to miss; how many times
+   those to begin with they must be; the most of them among which a clock can tell one too many; and
+   lines of each page to begin with. */
+#define PART       4
+#define CROWDED    1.5
+#define MANY_TIMES 2
+#define MOST_LINES 16384
+#define PAGEFUL    4
 /* What the walk and the expected filling of sets may differ by and still agree. */
 #define AGREE 0.05
 /* Part of a class with one page too many that misses where all do, as under LRU. */
@@ -37,13 +49,50 @@ static double ways_of(struct fm_lab *lab, size_t index)
                : 0;
 }
 
+/* Sets of a level that lines at one place of pages may fall into, where the address chooses: all
+   that a page leaves apart. Sets need not be a power of two. */
+static double classes_of(const struct fm_lab *lab, size_t index, double bytes, double ways)
+{
+    const size_t line = lab->known.levels[index].line;
+    if (!line || ways <= 0)
+        return 0;
+    const size_t sets = (size_t)(bytes / ways) / line;
+    size_t a = lab->machine->info.page_size / line, common = sets;
+    while (a) {
+        const size_t rest = common % a;
+        common = a;
+        a = rest;
+    }
+    return common ? (double)(sets / common) : 0;
+}
+
+/* So many pages, of which one line each is used, leave nothing in the level inside: twice what it
+   holds of them, or, where its classes are known, so many that none is left out by chance. */
+static size_t overrun(struct fm_lab *lab, size_t inside)
+{
+    const double page = (double)lab->machine->info.page_size;
+    const double ways = ways_of(lab, inside);
+    const struct fm_finding *physical = fm_lab_finding(lab, inside, "physical_capacity", "B");
+    const double bytes = physical && physical->status == FM_MEASURED ? physical->value.number : 0;
+    const double classes = classes_of(lab, inside, bytes, ways);
+    return (size_t)fmax(2 * fmax(lab->known.levels[inside].capacity / page, ways),
+                        classes * (ways + RARE * sqrt(ways))) +
+           1;
+}
+
+/* What the walk shows that a level holds at least. */
+static double held_of(const struct fm_known_level *level)
+{
+    return level->capacity > 0 ? level->capacity : level->rise_from;
+}
+
 static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
                     struct fm_crowd_lines *lines)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double page = (double)lab->machine->info.page_size;
-    const double pages = fmax(CAPACITIES * level->capacity, RISES * level->rise_to) / page;
-    *lines = (struct fm_crowd_lines){.page = lab->machine->info.page_size};
+    const double pages = fmax(CAPACITIES * held_of(level), RISES * level->rise_to) / page;
+    *lines = (struct fm_crowd_lines){.page = lab->machine->info.page_size, .places = 1};
     *crowd = (struct fm_crowd){.items = (size_t)pages + FEW_PAGES,
                                .most = (size_t)(ABOVE * level->rise_to / page) + FEW_PAGES / 8,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
@@ -55,11 +104,11 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
         crowd->spend *= COUNTED;
     lines->offset = fm_lab_seed(lab) % (lines->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
     if (index > 0)
-        crowd->shallow = (size_t)(2 * fmax(level[-1].capacity / page, ways_of(lab, index - 1))) + 1;
+        crowd->shallow = overrun(lab, index - 1);
     crowd->kept = KEPT * crowd->shallow;
     if (crowd->most > crowd->items)
         crowd->most = crowd->items;
-    return crowd->penalty_ns > 0 && level->rise_to > 0 && level->capacity > 0 &&
+    return crowd->penalty_ns > 0 && level->rise_to > 0 &&
            (double)crowd->items * page <= (double)fm_lab_limit(lab);
 }
 
@@ -83,32 +132,25 @@ static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t page
     return true;
 }
 
-static void leave_open(struct fm_lab *lab, size_t index, const char *reason)
+static void leave_open(struct fm_lab *lab, size_t index, const char *attribute, const char *reason)
 {
-    struct fm_finding *finding = fm_lab_finding(lab, index, "ways", "");
-    if (finding)
-        fm_undetermined(finding, reason);
-    finding = fm_lab_finding(lab, index, "physical_capacity", "B");
+    struct fm_finding *finding = fm_lab_finding(lab, index, attribute, fm_unit_of(attribute));
     if (finding)
         fm_undetermined(finding, reason);
 }
 
-static void report_number(struct fm_finding *finding, double value, const char *meter)
+static void report(struct fm_lab *lab, size_t index, const char *attribute, double value,
+                   const struct fm_crowd_lines *lines)
 {
+    struct fm_finding *finding = fm_lab_finding(lab, index, attribute, fm_unit_of(attribute));
     if (finding)
-        fm_testify(finding, &(struct fm_testimony){.meter = meter,
-                                                   .method = "crowd",
-                                                   .value = fm_number(value),
-                                                   .low = value,
-                                                   .high = value,
-                                                   .confidence = 0.97});
-}
-
-static void report(struct fm_lab *lab, size_t index, double ways, double bytes, bool counted)
-{
-    const char *meter = counted ? fm_lab_meter(lab, (unsigned)index) : "clock";
-    report_number(fm_lab_finding(lab, index, "ways", ""), ways, meter);
-    report_number(fm_lab_finding(lab, index, "physical_capacity", "B"), bytes, meter);
+        fm_testify(finding, &(struct fm_testimony){
+                                .meter = lines->counted ? fm_lab_meter(lab, lines->bit) : "clock",
+                                .method = "crowd",
+                                .value = fm_number(value),
+                                .low = value,
+                                .high = value,
+                                .confidence = 0.97});
 }
 
 /* The footprint at which so many references miss a cache of so many classes, expected over
@@ -146,44 +188,111 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_c
     lab->known.levels[index].capacity = expected;
 }
 
-/* Why what was shown decides nothing; NULL: it does. */
-static const char *doubt(const struct fm_lab *lab, const struct fm_known_level *level,
-                         const struct fm_crowded *shown, size_t granule)
+/* Why what was shown does not decide about ways; NULL: it does. One too many of the level inside
+   makes others miss that too, but these misses cost less. As long as this level is not full they
+   may be all that was seen, unless a whole class misses at the full price. */
+static const char *doubt_ways(const struct fm_lab *lab, size_t index,
+                              const struct fm_crowded *shown, size_t granule)
 {
+    const struct fm_known_level *level = &lab->known.levels[index];
     const double bytes = (double)(shown->held * granule);
-    const char *reason = fm_crowd_doubt(lab, shown);
-    if (!reason && (bytes < BELOW * level->capacity || bytes > ABOVE * level->rise_to))
-        reason = "what it holds when filled page by page is not what the walk shows";
-    return reason;
+    const char *reason = fm_crowd_ways_doubt(lab, shown);
+    if (reason)
+        return reason;
+    if (shown->full && (bytes < BELOW * held_of(level) || bytes > ABOVE * level->rise_to))
+        return "what it holds when filled page by page is not what the walk shows";
+    if (!shown->full && index > 0 && (shown->misses < ALL || shown->misses > 1 / ALL))
+        return "the groups of lines that collide may be those of the level inside";
+    return NULL;
+}
+
+/* Crowds the level with a line of each page; `granule` of a page has sets of its own. */
+static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
+                        struct fm_crowd_lines *lines, struct fm_crowded *shown, size_t *granule,
+                        struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const size_t line = level->line ? level->line : FM_LONGEST_LINE;
+    bool good = fm_crowd_lines_open(lab, crowd, lines, err) && fm_crowd_out(lab, crowd, shown, err);
+    if (good && shown->full)
+        good = find_granule(lab, crowd, lines->page, line, granule, err);
+    fm_crowd_lines_close(crowd);
+    return good;
+}
+
+/* A hash spreads the lines of one place over all sets, so that it takes about as many lines as the
+   level begins to miss with until some meet: lines of a part of each page. The sets are too many to
+   fill them all, but each that is full shows its ways. Nothing is shown where that cannot be tried.
+ */
+static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
+                           struct fm_crowd_lines *lines, struct fm_crowded *shown,
+                           struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const size_t line = level->line;
+    *shown = (struct fm_crowded){.classes = 0};
+    if (!line || lines->page < 2 * PART * line || index == 0)
+        return true;
+    const double part = index == 1 ? PART : 1;
+    lines->places = lines->page / PART / line;
+    lines->apart = line;
+    lines->offset = fm_lab_seed(lab) % PART * (lines->page / PART);
+    *crowd = (struct fm_crowd){
+        .items = (size_t)(CROWDED * held_of(level) / (double)line),
+        .shallow = (size_t)(2 * level[-1].capacity / part / (double)line) + 1,
+        .penalty_ns = crowd->penalty_ns,
+        .spend = crowd->spend,
+        .anywhere = true,
+    };
+    crowd->most = crowd->items;
+    crowd->kept = 2 * crowd->shallow;
+    /* Translation takes the same of all trials once every page has some of the lines. */
+    crowd->shallow = (size_t)fmax((double)crowd->shallow,
+                                  PAGEFUL * (double)crowd->items / (double)lines->places);
+    if (crowd->items < MANY_TIMES * crowd->shallow || crowd->items > MOST_LINES)
+        return true;
+    const bool good =
+        fm_crowd_lines_open(lab, crowd, lines, err) && fm_crowd_out(lab, crowd, shown, err);
+    fm_crowd_lines_close(crowd);
+    return good;
 }
 
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
-    const struct fm_known_level *level = &lab->known.levels[index];
     struct fm_crowd crowd;
     struct fm_crowd_lines lines;
     struct fm_crowded shown = {.held = 0};
     size_t granule = 0;
     if (!prepare(lab, index, &crowd, &lines)) {
-        leave_open(lab, index,
-                   "where it begins and ends to miss is not known, or takes more memory "
-                   "than may be touched");
+        static const char *const why = "where it begins and ends to miss is not known, or takes "
+                                       "more memory than may be touched";
+        leave_open(lab, index, "ways", why);
+        leave_open(lab, index, "physical_capacity", why);
         return true;
     }
-    const size_t line = level->line ? level->line : FM_LONGEST_LINE;
-    bool good =
-        fm_crowd_lines_open(lab, &crowd, &lines, err) && fm_crowd_out(lab, &crowd, &shown, err);
-    if (good && shown.full)
-        good = find_granule(lab, &crowd, lines.page, line, &granule, err);
-    fm_crowd_lines_close(&crowd);
-    if (!good)
+    if (!crowd_pages(lab, index, &crowd, &lines, &shown, &granule, err))
         return false;
-    const char *reason = doubt(lab, level, &shown, granule);
-    if (reason) {
-        leave_open(lab, index, reason);
+    const char *why_held = doubt_ways(lab, index, &shown, granule);
+    why_held = why_held ? why_held : fm_crowd_doubt(lab, &shown);
+    const char *why_ways = doubt_ways(lab, index, &shown, granule);
+    if (why_ways) {
+        struct fm_crowded any;
+        if (!crowd_anywhere(lab, index, &crowd, &lines, &any, err))
+            return false;
+        if (!doubt_ways(lab, index, &any, 0)) {
+            shown = any;
+            why_ways = NULL;
+        }
+    }
+    if (why_ways)
+        leave_open(lab, index, "ways", why_ways);
+    else
+        report(lab, index, "ways", (double)shown.ways, &lines);
+    if (why_held) {
+        leave_open(lab, index, "physical_capacity", why_held);
         return true;
     }
-    report(lab, index, (double)shown.ways, (double)(shown.held * granule), lines.counted);
+    report(lab, index, "physical_capacity", (double)(shown.held * granule), &lines);
     sharpen_capacity(lab, index, &shown, granule);
     return true;
 }

@@ -190,4 +190,6 @@ const struct fm_probe fm_probe_write_backs = {
     .detail = true,
     .run = run,
     .properties = properties,
+    .second = "l2.write_policy",
+    .no_second = FM_NO_SECOND_CACHE,
 };

@@ -29,7 +29,8 @@ bool fm_listed_string(struct fm_string *string, const struct fm_listed_plan *pla
     memcpy(string->orders[0].word, plan->words, plan->count * sizeof *plan->words);
     struct fm_rng rng;
     fm_rng_seed(&rng, plan->seed);
-    fm_rng_shuffle(&rng, string->orders[0].word, plan->count);
+    if (!plan->in_order)
+        fm_rng_shuffle(&rng, string->orders[0].word, plan->count);
     if (plan->flushed_count == 0)
         return true;
     struct fm_order *order = &string->orders[string->order_count];

@@ -80,7 +80,8 @@ static void collect_rows(const struct fm_result *result, const struct layout *la
     rows->count = 0;
     for (size_t i = 0; i < result->finding_count; i++) {
         structure_of(result->findings[i].property, name);
-        if (makes_row(result, layout, name))
+        /* What is not supported says of a structure that it is not there, or nothing. */
+        if (result->findings[i].status != FM_UNSUPPORTED && makes_row(result, layout, name))
             add_name(rows, name);
     }
     const struct fm_finding *last = layout->last ? fm_result_find(result, layout->last) : NULL;

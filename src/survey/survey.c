@@ -161,6 +161,25 @@ static void mark_unreached(struct fm_result *result, const struct fm_probe *prob
         }
 }
 
+/* Who asks by name for what a machine does not have is told so. */
+static void mark_lacking(const struct fm_lab *lab, const struct fm_probe *probe)
+{
+    const bool named = lab->options->only && list_has(lab->options->only, probe->name);
+    if (!named || !probe->second || fm_result_find(lab->result, probe->second))
+        return;
+    struct fm_finding *finding =
+        fm_result_finding(lab->result, probe->second, fm_unit_of(probe->second));
+    if (!finding)
+        return;
+    if (lab->known.count && !lab->known.memory_seen) {
+        fm_undetermined(finding,
+                        "where memory begins is not known, nor which levels are before it");
+        return;
+    }
+    fm_undetermined(finding, probe->no_second);
+    finding->status = FM_UNSUPPORTED;
+}
+
 static bool anything_is_measured(const struct fm_result *result)
 {
     for (size_t i = 0; i < result->finding_count; i++)
@@ -190,6 +209,8 @@ static void run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct f
     const bool good = fm_lab_go_on(lab, 0, stop) && probe->run(lab, stop);
     lab->deadline_s = survey_s;
     const bool small = stop->code == FM_ERR_NO_MEMORY && anything_is_measured(lab->result);
+    if (good)
+        mark_lacking(lab, probe);
     if (!good && small)
         mark_unreached(lab->result, probe, stop->text);
     if (good && probe->method != FM_METHOD_DEFAULT)

@@ -14,6 +14,10 @@ ok "what is not known: nothing, the reason, exit 1" [ "$code" = 1 -a ! -s out ]
 ok "the reason" grep -q '^fathom: dtlb1.entries is undetermined: translation costs nothing' err
 run get l1d.line dtlb1.entries l1d.ways --result small.json
 ok "among others it is an empty line" [ "$code" = 1 -a "$(tr '\n' ' ' <out)" = "32  2 " ]
+run get l9.capacity --result small.json
+ok "a level that is not there" grep -q '^fathom: l9.capacity is unsupported: the survey shows no l9$' err
+run get l1d.colour --result small.json
+ok "what no survey tells" grep -q '^fathom: l1d.colour: the survey says nothing of it' err
 run get l9.capacity --result small.json --quiet
 ok "--quiet" [ "$code" = 1 -a ! -s out -a ! -s err ]
 ok "a described machine is not kept" [ ! -e "$XDG_CACHE_HOME" ]

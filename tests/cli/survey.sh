@@ -34,6 +34,14 @@ ok "replay says that it is one" json '.machine.kind == "recorded"'
 run survey --machine "$small" --only cycle --format json
 ok "--only leaves the other probes out" json '[.findings[].property] |
     index("cpu.cycle_time") != null and index("l1d.ways") == null'
+for probe in inclusion:l2.inclusion write-backs:l2.write_policy outer-replacement:l2.replacement; do
+    run survey --machine "$top/machines/intel-pentium-133.yaml" --only ${probe%:*} --format json
+    ok "${probe%:*} of a level that is not there" json ".findings[] | select(.property == \"${probe#*:}\") |
+        .status == \"unsupported\" and .note == \"no cache was found behind the first\""
+    ok "… is answered" [ "$code" = 0 ]
+done
+run survey --machine "$top/machines/intel-pentium-133.yaml" --only inclusion
+ok "… and makes no row of the table" sh -c '! grep -q ^L2 out'
 run survey --machine "$small" --quick --meter sim --format json
 ok "--meter sim" answered
 run survey --machine "$small" --quick --method cooper-sandoval --format json
