@@ -275,6 +275,14 @@ static bool is_sound(struct fm_lab *lab, struct fm_crowd *crowd, bool *yes, stru
     return true;
 }
 
+static bool all_agree(const struct fm_crowded *shown)
+{
+    for (size_t i = 0; i < shown->classes; i++)
+        if (shown->members[i] != shown->ways)
+            return false;
+    return true;
+}
+
 /* A class that is not like most is counted once more: what noise did it does not do again, and
    where the level inside makes some items miss, which has ways of its own, it does. */
 static bool confirm(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
@@ -343,8 +351,11 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
     shown->held = crowd->count;
     shown->used_up = crowd->next == crowd->items;
     shown->ways = most_agree(shown);
-    if (!confirm(lab, crowd, shown, err) ||
-        (shown->ways && !is_sound(lab, crowd, &shown->sound, err)))
+    if (!confirm(lab, crowd, shown, err))
+        return false;
+    /* A half of them takes other translations: instead all classes must be alike. */
+    shown->sound = crowd->anywhere && all_agree(shown);
+    if (!crowd->anywhere && shown->ways && !is_sound(lab, crowd, &shown->sound, err))
         return false;
     shown->misses = crowd->typical / ((double)shown->ways + 1);
     return true;

@@ -38,14 +38,14 @@ struct fm_crowd {
     size_t batch;   /* how many at once */
     uint32_t *held; /* the items that are held … */
     size_t count;
-    uint32_t *suspects;   /* … and those of them that may share a set with one that was refused */
-    uint32_t *trial;      /* room for a trial of these and some more */
-    double base_ns;       /* of what is held: a reference, beyond a hit in the first level */
-    double whole_ns;      /* a reference in the last trial, everything included */
-    size_t in_a_row;      /* items refused since the last that was taken in */
-    double typical;       /* misses of one too many; 0: not known yet */
-    unsigned singles;     /* items that told that */
-    bool all_miss;        /* one too many makes its whole class miss, as LRU does */
+    uint32_t *suspects; /* … and those of them that may share a set with one that was refused */
+    uint32_t *trial;    /* room for a trial of these and some more */
+    double base_ns;     /* of what is held: a reference, beyond a hit in the first level */
+    double whole_ns;    /* a reference in the last trial, everything included */
+    size_t in_a_row;    /* items refused since the last that was taken in */
+    double typical;     /* misses of one too many; 0: not known yet */
+    unsigned singles;   /* items that told that */
+    bool all_miss;      /* one too many makes its whole class miss, as LRU does */
 };
 
 /* What crowding a level shows. */
@@ -54,7 +54,7 @@ struct fm_crowded {
     uint32_t refused[FM_CROWD_CLASSES]; /* … by an item of each that was one too many */
     size_t classes;
     size_t ways;   /* members of most of the last ones; 0: they do not agree */
-    bool sound;    /* of all that is held nothing misses */
+    bool sound;    /* of all that is held nothing misses, by what was seen */
     bool full;     /* nothing more fits */
     bool used_up;  /* there was nothing more to try */
     double misses; /* of a lap with one item too many, over those of its class */

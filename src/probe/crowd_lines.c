@@ -29,17 +29,17 @@ static bool time_words(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_
 {
     const struct fm_crowd_lines *lines = crowd->data;
     const unsigned repeats =
-        lines->places > 1 ? fm_crowd_repeats(crowd, count, MOST_REPEATS) : REPEATS;
+        lines->in_order ? fm_crowd_repeats(crowd, count, MOST_REPEATS) : REPEATS;
     const struct fm_care care = {.repeats = repeats, .laps = LAPS, .references = count};
     const struct fm_listed_plan plan = {.words = words,
                                         .count = count,
-                                        .in_order = lines->places > 1,
+                                        .in_order = lines->in_order,
                                         .flushed = crowd->pool,
                                         .flushed_count = crowd->next,
                                         .seed = seed};
     struct fm_string string;
     crowd->spent += (double)(count * (LAPS + repeats));
-    crowd->reading = lines->places > 1 ? FM_CROWD_READING / repeats : READING;
+    crowd->reading = lines->in_order ? FM_CROWD_READING / repeats : READING;
     return fm_listed_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
 }
 
@@ -66,7 +66,7 @@ static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count,
     const uint32_t units = (uint32_t)(lines->page / UNIT);
     const uint64_t seed = fm_lab_seed(lab);
     double apart;
-    if (lines->places > 1)
+    if (lines->in_order)
         return time_in_order(lab, crowd, count, ns, err);
     if (!time_words(lab, crowd, crowd->trial, count, seed, ns, err))
         return false;
@@ -109,8 +109,8 @@ static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count
 
 static uint32_t word_of(const struct fm_crowd_lines *lines, uint32_t item)
 {
-    const size_t page = item / lines->places, place = item % lines->places;
-    return (uint32_t)((page * lines->page + lines->offset + place * lines->apart) / FM_WORD);
+    const size_t at = item / lines->places * lines->period + lines->offset;
+    return (uint32_t)((at + item % lines->places * lines->apart) / FM_WORD);
 }
 
 bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowd_lines *lines,
@@ -126,7 +126,8 @@ bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_c
         return false;
     for (size_t i = 0; i < crowd->items; i++)
         crowd->pool[i] = word_of(lines, crowd->pool[i]);
-    return fm_lab_place(lab, (crowd->items + lines->places - 1) / lines->places * lines->page, err);
+    return fm_lab_place(lab, (crowd->items + lines->places - 1) / lines->places * lines->period,
+                        err);
 }
 
 void fm_crowd_lines_close(struct fm_crowd *crowd)

@@ -1,5 +1,5 @@
 /* Crowding a cache: one line of each page, always at the same place in it. Or, where a hash chooses
- * the sets and such lines never meet, all lines of a part of each page. */
+ * the sets and such lines never meet, lines that share a few sets of the first level. */
 #ifndef FM_PROBE_CROWD_LINES_H
 #define FM_PROBE_CROWD_LINES_H
 
@@ -7,9 +7,11 @@
 
 struct fm_crowd_lines {
     size_t page;
-    size_t offset;    /* of the line in a page, in bytes */
-    size_t places;    /* lines of a page … */
-    size_t apart;     /* … and bytes from one to the next */
+    size_t period;    /* bytes: a page, or from a line to the next of the same set inside … */
+    size_t offset;    /* … of which lines from here on are used, … */
+    size_t places;    /* … so many … */
+    size_t apart;     /* … so many bytes apart */
+    bool in_order;    /* all trials keep to one order, and are compared with each other alone */
     uint32_t *spread; /* the same pages at places that share no set */
     bool counted;     /* by an event, not by the clock … */
     unsigned bit;     /* … which is this */

@@ -1,5 +1,6 @@
-/* Which line a full set of an outer level gives up, where a program can choose the set: pages lie
- * one after the other, and ways and what is built in are known.
+/* Which line a full set of an outer level gives up, where a program can choose the set: ways and
+ * what is built in are known, and pages lie one after the other, or there are larger ones in which
+ * the sets of all levels repeat.
  *
  * Laps are those of the first level (replacement.c), but what the levels inside hold the outer one
  * never sees. So each step of a lap goes through several of its sets that all share one set inside:
@@ -19,6 +20,7 @@ struct outer {
     size_t index;
     unsigned ways, sets;
     size_t line, stride, apart;
+    size_t page;            /* on pages of this size */
     double beyond_first_ns; /* what a hit takes longer than one in the first level */
 };
 
@@ -59,7 +61,8 @@ static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
                                .page = lab->machine->info.page_size,
                                .seed = fm_lab_seed(lab)};
     double with, without;
-    if (!fm_lab_place(lab, (lap->blocks + 2) * outer->stride + 2 * plan.page, err))
+    const size_t bytes = (lap->blocks + 2) * outer->stride + 2 * plan.page;
+    if (!fm_lab_place_on(lab, bytes, outer->page, err))
         return false;
     if (fm_laps_are_counted(lab, (unsigned)outer->index))
         return count_lap(lab, outer, &plan, lap, reading, err);
@@ -101,6 +104,32 @@ static bool overruns_inside(struct fm_lab *lab, const struct outer *outer)
     return true;
 }
 
+/* Whether a page begins anew with the first set of every level up to the outer one. */
+static bool repeats_sets(struct fm_lab *lab, const struct outer *outer, size_t page)
+{
+    for (size_t i = 1; i <= outer->index; i++) {
+        const size_t stride = stride_of(lab, i);
+        if (!stride || page % stride)
+            return false;
+    }
+    return true;
+}
+
+/* The pages on which lines can be steered; 0: none. Such as may be asked for, and are to be had. */
+static size_t choose_page(struct fm_lab *lab, const struct outer *outer)
+{
+    const struct fm_machine_info *info = &lab->machine->info;
+    struct fm_error ignored;
+    if (!lab->known.scattered)
+        return info->page_size;
+    for (size_t i = 0; i < info->page_size_count; i++)
+        if (repeats_sets(lab, outer, info->page_sizes[i]) &&
+            info->page_sizes[i] <= fm_lab_limit(lab) &&
+            fm_lab_place_on(lab, outer->stride, info->page_sizes[i], &ignored))
+            return info->page_sizes[i];
+    return 0;
+}
+
 /* Why a level is not asked; NULL: it is. */
 static const char *plan_level(struct fm_lab *lab, size_t index, struct outer *outer)
 {
@@ -114,7 +143,8 @@ static const char *plan_level(struct fm_lab *lab, size_t index, struct outer *ou
                             .beyond_first_ns = level->height_ns - lab->known.levels[0].height_ns};
     if (!outer->ways || !outer->stride || !outer->line)
         return "its ways are not known, so that no lines can be steered to a set";
-    if (lab->known.scattered)
+    outer->page = choose_page(lab, outer);
+    if (!outer->page)
         return "pages lie anywhere, so that no lines can be steered to a set";
     if (!inclusion || inclusion->status != FM_MEASURED ||
         strcmp(inclusion->value.text, "exclusive") == 0)

@@ -26,10 +26,9 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 /* What lies outside of this is not what the walk saw. */
 #define BELOW 0.85
 #define ABOVE 1.3
-/* Where lines meet by no rule: the part of a page whose lines are used, so that the first level
-   holds no more than that part of it; lines to choose from, in what begins to miss; how many times
-   those to begin with they must be; the most of them among which a clock can tell one too many; and
-   lines of each page to begin with. */
+/* Where lines meet by no rule: the part of the first level's sets that they share; lines to choose
+   from, in what begins to miss; how many times those to begin with they must be; the most of them
+   among which a clock can tell one too many; and lines of each page to begin with. */
 #define PART       4
 #define CROWDED    1.5
 #define MANY_TIMES 2
@@ -39,6 +38,8 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 #define AGREE 0.05
 /* Part of a class with one page too many that misses where all do, as under LRU. */
 #define ALL 0.85
+/* … and the most that this may seem to be. */
+#define NO_MORE 1.35
 
 /* Those of a level inside; 0 where they are not known. */
 static double ways_of(struct fm_lab *lab, size_t index)
@@ -92,7 +93,8 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     const struct fm_known_level *level = &lab->known.levels[index];
     const double page = (double)lab->machine->info.page_size;
     const double pages = fmax(CAPACITIES * held_of(level), RISES * level->rise_to) / page;
-    *lines = (struct fm_crowd_lines){.page = lab->machine->info.page_size, .places = 1};
+    *lines = (struct fm_crowd_lines){
+        .page = lab->machine->info.page_size, .period = lab->machine->info.page_size, .places = 1};
     *crowd = (struct fm_crowd){.items = (size_t)pages + FEW_PAGES,
                                .most = (size_t)(ABOVE * level->rise_to / page) + FEW_PAGES / 8,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
@@ -201,7 +203,7 @@ static const char *doubt_ways(const struct fm_lab *lab, size_t index,
         return reason;
     if (shown->full && (bytes < BELOW * held_of(level) || bytes > ABOVE * level->rise_to))
         return "what it holds when filled page by page is not what the walk shows";
-    if (!shown->full && index > 0 && (shown->misses < ALL || shown->misses > 1 / ALL))
+    if (!shown->full && index > 0 && (shown->misses < ALL || shown->misses > NO_MORE))
         return "the groups of lines that collide may be those of the level inside";
     return NULL;
 }
@@ -220,36 +222,53 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
     return good;
 }
 
+/* Lines that share a part of the sets of the first level, so that it holds no more than that part
+   of them; false: its sets are not known. */
+static bool share_first(struct fm_lab *lab, size_t line, struct fm_crowd_lines *lines)
+{
+    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
+    const double ways = ways_of(lab, 0);
+    if (ways <= 0 || !capacity || capacity->status != FM_MEASURED)
+        return false;
+    lines->period = (size_t)(capacity->value.number / ways);
+    lines->places = lines->period / PART / line;
+    lines->apart = line;
+    lines->in_order = true;
+    if (lines->places == 0)
+        lines->places = 1;
+    const size_t room = lines->period / line;
+    lines->offset = room > lines->places ? fm_lab_seed(lab) % (room - lines->places) * line : 0;
+    return lines->period >= line && lines->period % FM_WORD == 0;
+}
+
 /* A hash spreads the lines of one place over all sets, so that it takes about as many lines as the
-   level begins to miss with until some meet: lines of a part of each page. The sets are too many to
-   fill them all, but each that is full shows its ways. Nothing is shown where that cannot be tried.
- */
+   level begins to miss with until some meet. The sets are too many to fill them all, but each that
+   is full shows its ways. Nothing is shown where that cannot be tried. */
 static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
                            struct fm_crowd_lines *lines, struct fm_crowded *shown,
                            struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const size_t line = level->line;
+    const double line = (double)level->line, inside = ways_of(lab, 0);
     *shown = (struct fm_crowded){.classes = 0};
-    if (!line || lines->page < 2 * PART * line || index == 0)
+    if (!level->line || index == 0 || !share_first(lab, level->line, lines))
         return true;
-    const double part = index == 1 ? PART : 1;
-    lines->places = lines->page / PART / line;
-    lines->apart = line;
-    lines->offset = fm_lab_seed(lab) % PART * (lines->page / PART);
+    const double items = CROWDED * held_of(level) / line, places = (double)lines->places;
+    const double in_first = places * (inside + RARE * sqrt(2 * inside)) + 1;
+    const double in_second = index > 1 ? 2 * level[-1].capacity / line : 0;
+    /* Translation takes the same of all trials once every page has some of the lines. */
+    const double each_page = (double)lines->page / (double)lines->period * places;
     *crowd = (struct fm_crowd){
-        .items = (size_t)(CROWDED * held_of(level) / (double)line),
-        .shallow = (size_t)(2 * level[-1].capacity / part / (double)line) + 1,
+        .items = (size_t)items,
+        .most = (size_t)items,
+        .kept = (size_t)(2 * fmax(in_first, in_second)),
+        .shallow = (size_t)fmax(fmax(in_first, in_second), PAGEFUL * items / each_page),
         .penalty_ns = crowd->penalty_ns,
         .spend = crowd->spend,
         .anywhere = true,
     };
-    crowd->most = crowd->items;
-    crowd->kept = 2 * crowd->shallow;
-    /* Translation takes the same of all trials once every page has some of the lines. */
-    crowd->shallow = (size_t)fmax((double)crowd->shallow,
-                                  PAGEFUL * (double)crowd->items / (double)lines->places);
-    if (crowd->items < MANY_TIMES * crowd->shallow || crowd->items > MOST_LINES)
+    if (crowd->items < MANY_TIMES * crowd->shallow || crowd->items > MOST_LINES ||
+        items / places * (double)lines->period > (double)fm_lab_limit(lab))
         return true;
     const bool good =
         fm_crowd_lines_open(lab, crowd, lines, err) && fm_crowd_out(lab, crowd, shown, err);

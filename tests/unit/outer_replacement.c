@@ -1,4 +1,4 @@
-/* Replacement of outer levels on pages that lie one after the other, as surveys find it. */
+/* Replacement of outer levels where lines can be steered, as surveys find it. */
 #include "core/replacement.h"
 #include "survey_lab.h"
 
@@ -20,6 +20,20 @@ static void survey(const struct fm_description *machine, struct fm_result *resul
     lab_survey(machine, &options, result);
 }
 
+static void expect(const struct fm_description *machine)
+{
+    struct fm_result result;
+    char word[FM_REPLACEMENT_TEXT];
+    survey(machine, &result);
+    const struct fm_finding *found = lab_finding(&result, "l2.replacement");
+    if (found->status != FM_MEASURED)
+        fail_msg("l2.replacement is not measured: %s", found->note);
+    assert_string_equal(found->value.text,
+                        fm_replacement_word(machine->caches[1].replacement, word));
+    assert_non_null(fm_result_find_curve(&result, "laps-l2"));
+    fm_result_free(&result);
+}
+
 static void test_policies(void **state)
 {
     (void)state;
@@ -27,16 +41,18 @@ static void test_policies(void **state)
                                                    FM_REPLACE_TREE_PLRU};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         const struct fm_description machine = machine_with(policies[i]);
-        struct fm_result result;
-        char word[FM_REPLACEMENT_TEXT];
-        survey(&machine, &result);
-        const struct fm_finding *found = lab_finding(&result, "l2.replacement");
-        if (found->status != FM_MEASURED)
-            fail_msg("l2.replacement is not measured: %s", found->note);
-        assert_string_equal(found->value.text, fm_replacement_word(policies[i], word));
-        assert_non_null(fm_result_find_curve(&result, "laps-l2"));
-        fm_result_free(&result);
+        expect(&machine);
     }
+}
+
+/* Base pages lie anywhere, but in larger ones lines of a set are found. */
+static void test_large_pages(void **state)
+{
+    (void)state;
+    struct fm_description machine = machine_with(FM_REPLACE_FIFO);
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.tlbs[0].page_sizes[machine.tlbs[0].page_size_count++] = 256 << 10;
+    expect(&machine);
 }
 
 /* Pages that lie anywhere; a level that victims fill; one with as few sets as that inside. */
@@ -61,6 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_large_pages),
         cmocka_unit_test(test_what_cannot_be_steered),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
