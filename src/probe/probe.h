@@ -24,8 +24,8 @@ struct fm_probe {
     /* The properties it is to answer, NULL-terminated; for levels beyond the first they are added
        as levels are found. */
     const char *const *properties;
-    /* What it answers of a second level, where it asks no first one, and why there is nothing to say
-       where a machine shows no second. NULL: it asks the first too. */
+    /* What it answers of a second level, and why there is nothing to say
+       where a machine shows no second; NULL: that says itself. */
     const char *second, *no_second;
 };
 

@@ -1,6 +1,11 @@
-/* Which page a full set of the first data TLB gives up: laps as for a cache, over pages. They touch
- * so few lines that the first cache holds them all; a companion touches as many on a few pages,
- * which the TLB holds too. The difference is the TLB's misses. */
+/* Which page a full set of a data TLB gives up: laps as for a cache, over pages. They touch so few
+ * lines that the first cache holds them all; a companion touches as many on a few pages, which the
+ * TLBs hold too. The difference is the TLB's misses.
+ *
+ * What the first TLB holds the second never sees. So a lap of the second visits several of its sets
+ * that all share one of the first, in one order always: at least as many as that has ways. A page
+ * does not come up twice in a row, and when it comes up again too many others have been there. What
+ * the first then misses each time is known, and taken off. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,16 +13,23 @@
 #include "probe/probe.h"
 #include "refstring/refstring.h"
 
-/* Sets that run a lap at once. */
-#define SETS 8
+/* Sets that run a lap at once; at the most, where they have to share one of the first. */
+#define SETS      8
+#define MOST_SETS 32
+/* Part of the first cache that may be touched. */
+#define ROOM 0.5
 /* As much of a page is touched: some lines, or a part of one. */
 #define UNIT   64
 #define VISITS (UNIT / FM_WORD)
 #define SETTLE 32
 
 struct tlb {
+    unsigned level; /* 1 or 2 */
     unsigned ways, sets;
-    size_t piece; /* bytes that an entry maps */
+    unsigned lap_sets; /* that run a lap at once … */
+    size_t apart;      /* … and pages from one to the next, where that matters */
+    size_t piece;      /* bytes that an entry maps */
+    double before_ns;  /* what each reference takes in the TLB inside */
     double cost_ns;
 };
 
@@ -56,99 +68,140 @@ static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
     struct fm_page_lap_plan plan = {.block = lap->block,
                                     .length = lap->length,
                                     .blocks = lap->blocks,
-                                    .sets = tlb->sets < SETS ? tlb->sets : SETS,
+                                    .sets = tlb->lap_sets,
                                     .stride = tlb->sets,
+                                    .apart = tlb->apart,
                                     .page = tlb->piece,
                                     .unit = UNIT,
                                     .seed = fm_lab_seed(lab)};
     double with, without;
-    if (fm_laps_are_counted(lab, FM_CACHE_LEVELS))
+    if (tlb->level == 1 && fm_laps_are_counted(lab, FM_CACHE_LEVELS))
         return count_lap(lab, tlb, &plan, lap, reading, err);
     if (!time_string(lab, &plan, &with, err))
         return false;
     plan.companion = true;
     if (!time_string(lab, &plan, &without, err))
         return false;
-    reading->misses_ns = (with - without) * lap->length;
+    reading->misses_ns = (with - without - tlb->before_ns) * lap->length;
     reading->lap_ns = with * lap->length;
     return true;
 }
 
-static bool number(const struct fm_lab *lab, const char *property, double *value)
+/* A measured attribute of a TLB; "full" is no number, and 0. */
+static bool number(const struct fm_lab *lab, unsigned level, const char *attribute, double *value)
 {
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "dtlb%u.%s", level, attribute);
     const struct fm_finding *finding = fm_result_find(lab->result, property);
     const bool known = finding && finding->status == FM_MEASURED;
     *value = known && finding->value.kind == FM_VALUE_NUMBER ? finding->value.number : 0;
     return known;
 }
 
-/* What the probe of TLBs found of the first; false: not all that is needed. */
-static bool recall(const struct fm_lab *lab, struct tlb *tlb)
+/* What the probe of TLBs found of one; false: not all that is needed. */
+static bool recall(const struct fm_lab *lab, unsigned level, struct tlb *tlb)
 {
     double entries, ways, piece, cost;
-    if (lab->known.tlb_hashed || !number(lab, "dtlb1.entries", &entries) ||
-        !number(lab, "dtlb1.ways", &ways) || !number(lab, "dtlb1.page_size", &piece) ||
-        !number(lab, "dtlb1.miss_cost", &cost))
+    if (lab->known.tlb_hashed || !number(lab, level, "entries", &entries) ||
+        !number(lab, level, "ways", &ways) || !number(lab, level, "page_size", &piece) ||
+        !number(lab, level, "miss_cost", &cost))
         return false;
-    tlb->ways = (unsigned)(ways > 0 ? ways : entries); /* "full" is no number */
+    *tlb = (struct tlb){.level = level,
+                        .ways = (unsigned)(ways > 0 ? ways : entries),
+                        .piece = (size_t)piece,
+                        .cost_ns = cost};
     tlb->sets = (unsigned)entries / tlb->ways;
-    tlb->piece = (size_t)piece;
-    tlb->cost_ns = cost;
+    tlb->lap_sets = tlb->sets < SETS ? tlb->sets : SETS;
     return cost > 0 && tlb->piece >= UNIT;
+}
+
+/* Has the laps of the second run in sets that share one of the first; why that cannot be, or NULL.
+ */
+static const char *overrun_first(const struct fm_lab *lab, struct tlb *tlb)
+{
+    struct tlb first;
+    if (!recall(lab, 1, &first))
+        return "what is to be known of the first TLB, which it stands behind, is not";
+    const unsigned shared = tlb->sets / first.sets;
+    tlb->apart = first.sets;
+    tlb->before_ns = first.cost_ns;
+    tlb->lap_sets = shared < MOST_SETS ? shared : MOST_SETS;
+    if (tlb->sets % first.sets || tlb->piece != first.piece || tlb->lap_sets < first.ways)
+        return "too few of its sets share one of the first TLB to keep pages out of that";
+    if (tlb->lap_sets > first.ways)
+        tlb->lap_sets = first.ways > SETS ? first.ways : shared < SETS ? shared : SETS;
+    const struct fm_known_level *cache = &lab->known.levels[0];
+    const double lines = (double)tlb->lap_sets * (2.0 * tlb->ways + 4) * UNIT;
+    if (lines > ROOM * (cache->capacity > 0 ? cache->capacity : cache->rise_from))
+        return "laps would touch more lines than the first cache holds";
+    return NULL;
 }
 
 static bool ask(struct fm_lab *lab, struct tlb *tlb, struct fm_error *err)
 {
+    char property[FM_PROPERTY_TEXT], curve[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "dtlb%u.replacement", tlb->level);
+    snprintf(curve, sizeof curve, "laps-dtlb%u", tlb->level);
     const struct fm_contest contest = {
-        .property = "dtlb1.replacement",
-        .curve = "laps-dtlb1",
+        .property = property,
+        .curve = curve,
         .ways = tlb->ways,
         .visits = VISITS,
-        .hit_ns = lab->fastest_ns,
+        .hit_ns = lab->fastest_ns + tlb->before_ns,
         .cost_ns = tlb->cost_ns,
-        .meter = fm_lap_meter(lab, FM_CACHE_LEVELS),
+        .meter = tlb->level == 1 ? fm_lap_meter(lab, FM_CACHE_LEVELS) : "clock",
         .time = time_lap,
         .data = tlb,
     };
     return fm_contest(lab, &contest, err);
 }
 
-static bool run(struct fm_lab *lab, struct fm_error *err)
+static bool measure(struct fm_lab *lab, unsigned level, struct fm_error *err)
 {
     struct tlb tlb;
-    struct fm_finding *finding = fm_result_finding(lab->result, "dtlb1.replacement", "");
+    char property[FM_PROPERTY_TEXT], reason[sizeof((struct fm_finding *)0)->note];
+    snprintf(property, sizeof property, "dtlb%u.replacement", level);
+    struct fm_finding *finding = fm_result_finding(lab->result, property, "");
     if (!finding)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
-    if (!recall(lab, &tlb)) {
-        fm_undetermined(
-            finding,
-            "its ways are not known, or a hash chooses its sets: no pages can be steered to one");
-        return true;
-    }
-    if (tlb.ways == 1) {
-        fm_undetermined(finding, "each page has but one place: there is nothing to choose");
-        finding->status = FM_ABSENT;
-        return true;
-    }
-    if (tlb.ways > FM_LAP_WAYS) {
-        char reason[sizeof finding->note];
+    const bool known = recall(lab, level, &tlb), single = known && tlb.ways == 1;
+    const char *why = NULL;
+    if (!known) {
+        why = "its ways are not known, or a hash chooses its sets: no pages can be steered to one";
+    } else if (single) {
+        why = "each page has but one place: there is nothing to choose";
+    } else if (tlb.ways > FM_LAP_WAYS) {
         snprintf(reason, sizeof reason, "laps are not made for sets of more than %d ways",
                  FM_LAP_WAYS);
-        fm_undetermined(finding, reason);
-        return true;
+        why = reason;
+    } else if (level > 1) {
+        why = overrun_first(lab, &tlb);
     }
-    return ask(lab, &tlb, err);
+    if (!why)
+        return ask(lab, &tlb, err);
+    fm_undetermined(finding, why);
+    if (single)
+        finding->status = FM_ABSENT;
+    return true;
+}
+
+static bool run(struct fm_lab *lab, struct fm_error *err)
+{
+    return measure(lab, 1, err) &&
+           (!fm_result_find(lab->result, "dtlb2.entries") || measure(lab, 2, err));
 }
 
 static const char *const properties[] = {"dtlb1.replacement", NULL};
 
 const struct fm_probe fm_probe_tlb_replacement = {
     .name = "tlb-replacement",
-    .finds = "which page a full set of the first data TLB gives up",
-    .needs = "tlb",
+    .finds = "which page a full set of a data TLB gives up",
+    .needs = "levels,tlb",
     .curve = "laps-dtlb1",
     .share = 0.05,
     .detail = true,
     .run = run,
     .properties = properties,
+    .second = "dtlb2.replacement",
+    .no_second = FM_NO_SECOND_TLB,
 };

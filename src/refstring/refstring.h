@@ -150,6 +150,7 @@ struct fm_page_lap_plan {
     unsigned blocks;
     unsigned sets; /* of the TLB that run it at once; some at the most */
     size_t stride; /* pages from a block to the next of the same set */
+    size_t apart;  /* pages from a set to the next, visited in one order always; 0: neighbours */
     size_t page;
     size_t unit; /* bytes; a block may come up as often as it has words */
     bool companion;
