@@ -17,7 +17,8 @@
 #define SETS      8
 #define MOST_SETS 32
 /* Part of the first cache that may be touched. */
-#define ROOM 0.5
+#define ROOM           0.75
+#define TOO_MANY_LINES "laps would touch more lines than the first cache holds"
 /* As much of a page is touched: some lines, or a part of one. */
 #define UNIT   64
 #define VISITS (UNIT / FM_WORD)
@@ -115,6 +116,15 @@ static bool recall(const struct fm_lab *lab, unsigned level, struct tlb *tlb)
     return cost > 0 && tlb->piece >= UNIT;
 }
 
+/* Sets whose laps, all pages of which are touched, have room in a part of the first cache: what is
+   missed there would be taken for misses of the TLB. */
+static unsigned room_for(const struct fm_lab *lab, const struct tlb *tlb)
+{
+    const struct fm_known_level *cache = &lab->known.levels[0];
+    const double bytes = cache->capacity > 0 ? cache->capacity : cache->rise_from;
+    return (unsigned)(ROOM * bytes / ((2.0 * tlb->ways + 4) * UNIT));
+}
+
 /* Has the laps of the second run in sets that share one of the first; why that cannot be, or NULL.
  */
 static const char *overrun_first(const struct fm_lab *lab, struct tlb *tlb)
@@ -123,18 +133,20 @@ static const char *overrun_first(const struct fm_lab *lab, struct tlb *tlb)
     if (!recall(lab, 1, &first))
         return "what is to be known of the first TLB, which it stands behind, is not";
     const unsigned shared = tlb->sets / first.sets;
+    const unsigned wanted = first.ways > SETS ? first.ways : SETS;
     tlb->apart = first.sets;
     tlb->before_ns = first.cost_ns;
-    tlb->lap_sets = shared < MOST_SETS ? shared : MOST_SETS;
-    if (tlb->sets % first.sets || tlb->piece != first.piece || tlb->lap_sets < first.ways)
+    tlb->lap_sets = shared < wanted ? shared : wanted;
+    if (tlb->sets % first.sets || tlb->piece != first.piece || tlb->lap_sets < first.ways ||
+        tlb->lap_sets > MOST_SETS)
         return "too few of its sets share one of the first TLB to keep pages out of that";
-    if (tlb->lap_sets > first.ways)
-        tlb->lap_sets = first.ways > SETS ? first.ways : shared < SETS ? shared : SETS;
-    const struct fm_known_level *cache = &lab->known.levels[0];
-    const double lines = (double)tlb->lap_sets * (2.0 * tlb->ways + 4) * UNIT;
-    if (lines > ROOM * (cache->capacity > 0 ? cache->capacity : cache->rise_from))
-        return "laps would touch more lines than the first cache holds";
-    return NULL;
+    return room_for(lab, tlb) < first.ways ? TOO_MANY_LINES : NULL;
+}
+
+/* … those of the first in as many as have room. */
+static const char *fit_first(const struct fm_lab *lab, struct tlb *tlb)
+{
+    return room_for(lab, tlb) > 0 ? NULL : TOO_MANY_LINES;
 }
 
 static bool ask(struct fm_lab *lab, struct tlb *tlb, struct fm_error *err)
@@ -174,8 +186,10 @@ static bool measure(struct fm_lab *lab, unsigned level, struct fm_error *err)
         snprintf(reason, sizeof reason, "laps are not made for sets of more than %d ways",
                  FM_LAP_WAYS);
         why = reason;
-    } else if (level > 1) {
-        why = overrun_first(lab, &tlb);
+    } else {
+        why = level > 1 ? overrun_first(lab, &tlb) : fit_first(lab, &tlb);
+        const unsigned room = room_for(lab, &tlb);
+        tlb.lap_sets = room && room < tlb.lap_sets ? room : tlb.lap_sets;
     }
     if (!why)
         return ask(lab, &tlb, err);

@@ -26,6 +26,7 @@ enum property {
     TLB_WAYS,
     TLB_COST,
     TLB1_REPLACEMENT,
+    TLB2_REPLACEMENT,
     HASHED_ENTRIES,
     HASHED_WAYS,
     OTHER_ENTRIES,
@@ -53,6 +54,7 @@ static const char *const names[PROPERTIES] = {
     [TLB_WAYS] = "dtlb ways",
     [TLB_COST] = "dtlb miss_cost_cycles",
     [TLB1_REPLACEMENT] = "dtlb1.replacement",
+    [TLB2_REPLACEMENT] = "dtlb2.replacement",
     [HASHED_ENTRIES] = "hashed dtlb entries",
     [HASHED_WAYS] = "hashed dtlb ways",
     [OTHER_ENTRIES] = "mixed dtlb entries",
@@ -164,6 +166,11 @@ static void judge_replacement(struct fm_figures *figures, const struct fm_plan *
         judge_contest(figures, plan, index,
                       &(struct contest){TLB1_REPLACEMENT, "dtlb1.replacement", tlb->replacement,
                                         tlb->ways, 64 / FM_WORD},
+                      result);
+    if (machine->tlb_count > 1 && tlb->index != FM_INDEX_HASHED && tlb[1].index != FM_INDEX_HASHED)
+        judge_contest(figures, plan, index,
+                      &(struct contest){TLB2_REPLACEMENT, "dtlb2.replacement", tlb[1].replacement,
+                                        tlb[1].ways, 64 / FM_WORD},
                       result);
 }
 
