@@ -26,6 +26,8 @@
 #define REFUSED 7
 /* … and those after which one that fits is rare. */
 #define MANY 8
+/* Times that others are tried to begin with. */
+#define BEGINNINGS 4
 /* Items refused that turn out to crowd no class before it is given up. */
 #define ACCIDENTS 3
 /* Part of what may be spent after which it will hardly be full: the rest is for counting classes,
@@ -229,6 +231,11 @@ static bool fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, 
             crowd->batch = 2 * batch < at_once(crowd) ? 2 * batch : at_once(crowd);
             return true;
         }
+        /* So many to begin with that the levels inside hold none of them: others may fit where
+           these do not. With fewer some classes inside stay as they are, and refuse what would fit
+           here. */
+        if (crowd->count == 0 && crowd->begun++ < BEGINNINGS && crowd->next < crowd->items / 2)
+            continue;
         crowd->next = from;
         crowd->batch = batch / 2;
     }
@@ -349,6 +356,7 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
         shown->classes += *members > 0;
     }
     shown->held = crowd->count;
+    shown->shallow = crowd->begun > BEGINNINGS;
     shown->used_up = crowd->next == crowd->items;
     shown->ways = most_agree(shown);
     if (!confirm(lab, crowd, shown, err))

@@ -36,6 +36,7 @@ struct fm_crowd {
     uint32_t *pool; /* all items, in random order */
     size_t next;    /* of the pool, to be tried */
     size_t batch;   /* how many at once */
+    unsigned begun; /* times that none of those to begin with could be taken in */
     uint32_t *held; /* the items that are held … */
     size_t count;
     uint32_t *suspects; /* … and those of them that may share a set with one that was refused */
@@ -57,6 +58,7 @@ struct fm_crowded {
     bool sound;    /* of all that is held nothing misses, by what was seen */
     bool full;     /* nothing more fits */
     bool used_up;  /* there was nothing more to try */
+    bool shallow;  /* it began with what the levels inside may hold, and may have ended there */
     double misses; /* of a lap with one item too many, over those of its class */
     size_t held;   /* items */
 };

@@ -67,15 +67,22 @@ static double classes_of(const struct fm_lab *lab, size_t index, double bytes, d
     return common ? (double)(sets / common) : 0;
 }
 
+/* Those of the level inside; 0: not known. */
+static double classes_inside(struct fm_lab *lab, size_t index)
+{
+    const struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
+    return physical && physical->status == FM_MEASURED
+               ? classes_of(lab, index, physical->value.number, ways_of(lab, index))
+               : 0;
+}
+
 /* So many pages, of which one line each is used, leave nothing in the level inside: twice what it
    holds of them, or, where its classes are known, so many that none is left out by chance. */
 static size_t overrun(struct fm_lab *lab, size_t inside)
 {
     const double page = (double)lab->machine->info.page_size;
     const double ways = ways_of(lab, inside);
-    const struct fm_finding *physical = fm_lab_finding(lab, inside, "physical_capacity", "B");
-    const double bytes = physical && physical->status == FM_MEASURED ? physical->value.number : 0;
-    const double classes = classes_of(lab, inside, bytes, ways);
+    const double classes = classes_inside(lab, inside);
     return (size_t)fmax(2 * fmax(lab->known.levels[inside].capacity / page, ways),
                         classes * (ways + RARE * sqrt(ways))) +
            1;
@@ -293,6 +300,9 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
         return false;
     const char *why_held = doubt_ways(lab, index, &shown, granule);
     why_held = why_held ? why_held : fm_crowd_doubt(lab, &shown);
+    /* Of one class inside all would have been refused. */
+    if (!why_held && shown.shallow && index > 0 && classes_inside(lab, index - 1) != 1)
+        why_held = "some of the level inside may have refused pages that fit into this one";
     const char *why_ways = doubt_ways(lab, index, &shown, granule);
     if (why_ways) {
         struct fm_crowded any;

@@ -117,6 +117,85 @@ static void says_nothing_wrong_of_a_hashed_index(void **state)
     fm_result_free(&result);
 }
 
+static void finds_the_ways_of_a_hashed_index(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = two_levels(8192, 4, 65536, 8);
+    machine.caches[1].index = FM_INDEX_HASHED;
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.noise = (struct fm_noise_description){
+        .jitter = 0.005, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8};
+    survey(&machine, 7, &result);
+    lab_expect(&result, "l2.ways", 8, 0);
+    assert_int_equal(lab_finding(&result, "l2.physical_capacity")->status, FM_UNDETERMINED);
+    fm_result_free(&result);
+}
+
+/* A level of 40 classes of 8 behind one of 4 classes of 16: an item that is one too many there
+   makes others slower too. By itself, so that nothing else can be the reason. */
+#define CLASSES 40
+#define WAYS    8
+#define INSIDE  4
+#define KEEPS   16
+
+static bool time_made_up(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
+                         struct fm_error *err)
+{
+    (void)lab;
+    (void)err;
+    size_t in_class[CLASSES] = {0}, inside[INSIDE] = {0};
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        in_class[crowd->trial[i] % CLASSES]++;
+        inside[crowd->trial[i] % INSIDE]++;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (inside[crowd->trial[i] % INSIDE] <= KEEPS)
+            continue;
+        sum += in_class[crowd->trial[i] % CLASSES] > WAYS ? 4 : 1;
+    }
+    *ns = sum / (double)count;
+    crowd->whole_ns = 1 + *ns;
+    crowd->spent += (double)count;
+    return true;
+}
+
+static void what_the_level_inside_refuses_is_no_class(void **state)
+{
+    (void)state;
+    unsigned decided = 0;
+    struct fm_error err = {0};
+    const struct fm_description any = two_levels(8192, 4, 65536, 8);
+    struct fm_machine *machine = fm_simulated_open(&any, 1, &err);
+    assert_non_null(machine);
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct fm_survey_options options = lab_options();
+        struct fm_lab lab = {.machine = machine, .options = &options, .next_seed = 1000 * seed};
+        struct fm_crowded shown;
+        struct fm_crowd crowd = {.time = time_made_up,
+                                 .items = 4000,
+                                 .most = 800,
+                                 .shallow = 129,
+                                 .kept = 516,
+                                 .hit_ns = 1,
+                                 .penalty_ns = 3,
+                                 .reading = 0.001,
+                                 .spend = 1e9};
+        assert_true(fm_crowd_open(&lab, &crowd, 0, 1, &err));
+        assert_true(fm_crowd_out(&lab, &crowd, &shown, &err));
+        fm_crowd_close(&crowd);
+        /* What is held is compared with the walk, which shows about how much that should be. */
+        if (fm_crowd_doubt(&lab, &shown) || shown.shallow || shown.held < CLASSES * WAYS / 2)
+            continue;
+        decided++;
+        assert_int_equal(shown.ways, WAYS);
+        assert_int_equal(shown.held, CLASSES * WAYS);
+    }
+    machine->ops->close(machine);
+    assert_true(decided > 20);
+}
+
 /* Who has asked for a thorough survey is not told to. */
 static void advises_what_was_not_done(void **state)
 {
@@ -141,6 +220,8 @@ int main(void)
         cmocka_unit_test(takes_in_no_page_too_many),
         cmocka_unit_test(finds_them_behind_noise),
         cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
+        cmocka_unit_test(finds_the_ways_of_a_hashed_index),
+        cmocka_unit_test(what_the_level_inside_refuses_is_no_class),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
