@@ -122,7 +122,8 @@ static unsigned room_for(const struct fm_lab *lab, const struct tlb *tlb)
 {
     const struct fm_known_level *cache = &lab->known.levels[0];
     const double bytes = cache->capacity > 0 ? cache->capacity : cache->rise_from;
-    return (unsigned)(ROOM * bytes / ((2.0 * tlb->ways + 4) * UNIT));
+    const double room = ROOM * bytes / ((2.0 * tlb->ways + 4) * UNIT);
+    return bytes > 0 && room < MOST_SETS ? (unsigned)room : MOST_SETS;
 }
 
 /* Has the laps of the second run in sets that share one of the first; why that cannot be, or NULL.

@@ -57,14 +57,15 @@ static double classes_of(const struct fm_lab *lab, size_t index, double bytes, d
     const size_t line = lab->known.levels[index].line;
     if (!line || ways <= 0)
         return 0;
-    const size_t sets = (size_t)(bytes / ways) / line;
+    const size_t sets = (size_t)(bytes / ways / (double)line);
     size_t a = lab->machine->info.page_size / line, common = sets;
     while (a) {
         const size_t rest = common % a;
         common = a;
         a = rest;
     }
-    return common ? (double)(sets / common) : 0;
+    const size_t classes = common ? sets / common : 0;
+    return (double)classes;
 }
 
 /* Those of the level inside; 0: not known. */

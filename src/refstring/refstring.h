@@ -112,7 +112,7 @@ bool fm_cold_pages_string(struct fm_string *string, const struct fm_cold_plan *p
 struct fm_listed_plan {
     const uint32_t *words; /* each once */
     size_t count;
-    bool in_order; /* as they are listed; else shuffled by the seed */
+    bool in_order;           /* as they are listed; else shuffled by the seed */
     const uint32_t *flushed; /* may be NULL with a count of 0 */
     size_t flushed_count;
     uint64_t seed;
