@@ -231,8 +231,12 @@ void fm_string_keep_first(struct fm_string *string, size_t bytes, size_t page);
 /* Makes jumps of all phases, rounded up to whole laps. Flushes stay. */
 void fm_string_jump(struct fm_string *string);
 
-/* Its loads go into registers for real numbers, none waiting for another. */
+/* Its loads go into registers for real numbers; those that follow pointers still do. */
 void fm_string_load_real(struct fm_string *string);
+
+/* Stores in the place of loads, where only those are counted rightly. They are not chained: nothing
+   is waited for when misses are counted. */
+void fm_string_store_instead(struct fm_string *string);
 
 /* Times the order pair by pair: an order of an even number of words. */
 void fm_string_pair(struct fm_string *string);

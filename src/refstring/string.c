@@ -158,11 +158,18 @@ void fm_string_load_real(struct fm_string *string)
 {
     const size_t length = strlen(string->label);
     for (size_t i = 0; i < string->phase_count; i++)
-        if (string->phases[i].op == FM_OP_LOAD) {
+        if (string->phases[i].op == FM_OP_LOAD)
             string->phases[i].op = FM_OP_LOAD_REAL;
+    snprintf(string->label + length, sizeof string->label - length, " real");
+}
+
+void fm_string_store_instead(struct fm_string *string)
+{
+    for (size_t i = 0; i < string->phase_count; i++)
+        if (string->phases[i].op == FM_OP_LOAD) {
+            string->phases[i].op = FM_OP_STORE;
             string->phases[i].chained = false;
         }
-    snprintf(string->label + length, sizeof string->label - length, " real");
 }
 
 void fm_string_pair(struct fm_string *string)

@@ -156,8 +156,10 @@ static void chain_visits_its_order(void **state)
     assert_false(sample.counted);
     char *base = arena_of(machine);
     char *start = base + word[0] * FM_WORD;
-    for (uint64_t steps = 0; steps < 3 * LINES; steps++)
+    for (uint64_t steps = 0; steps < 3 * LINES; steps++) {
         assert_ptr_equal(fm_chase(start, steps), base + word[steps % LINES] * FM_WORD);
+        assert_ptr_equal(fm_chase_real(start, steps), base + word[steps % LINES] * FM_WORD);
+    }
 }
 
 static void pairs_visit_their_order(void **state)

@@ -1,5 +1,7 @@
 #include "machine/native/loops.h"
 
+#include <string.h>
+
 #include "machine/native/instructions.h"
 
 /* Checks that a sanitizer adds to every load would be measured with it. */
@@ -19,6 +21,19 @@ UNCHECKED void *fm_chase(void *start, uint64_t steps)
     }
     for (uint64_t left = steps % 16; left; left--) {
         STEP
+    }
+    return p;
+}
+
+/* Through a register for real numbers, and from there to the address of the next: the compiler must
+   not know that it could have loaded the pointer at once. */
+UNCHECKED void *fm_chase_real(void *start, uint64_t steps)
+{
+    void *p = start;
+    for (uint64_t left = steps; left; left--) {
+        double value = *(const volatile double *)p;
+        __asm__ volatile("" : "+" FM_REAL_REGISTER(value));
+        memcpy(&p, &value, sizeof p);
     }
     return p;
 }

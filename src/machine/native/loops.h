@@ -10,6 +10,9 @@
 /* Follows `steps` pointers from start; each load waits for the one before. */
 void *fm_chase(void *start, uint64_t steps);
 
+/* The same, but each pointer is loaded into a register for real numbers. */
+void *fm_chase_real(void *start, uint64_t steps);
+
 /* The same along two chains at once: neither goes on before both have been loaded. */
 void fm_chase_pairs(void *ends[2], uint64_t pairs);
 

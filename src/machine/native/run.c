@@ -84,7 +84,8 @@ static bool check_phase(const struct fm_string *string, size_t i, struct fm_erro
         return bad(err, string, "a phase names an order that is not there");
     if (phase->window > string->orders[phase->order].count)
         return bad(err, string, "a window is larger than its order");
-    if (phase->chained && (phase->op != FM_OP_LOAD || phase->window))
+    if (phase->chained &&
+        ((phase->op != FM_OP_LOAD && phase->op != FM_OP_LOAD_REAL) || phase->window))
         return bad(err, string, "only loads over a whole order can be chained");
     if (phase->op == FM_OP_LOAD_PAIR &&
         (!phase->metered || phase->window || phase->references % 2 ||
@@ -193,6 +194,11 @@ static uint64_t walk_phase(const struct work *work, const struct fm_phase *phase
     return 0;
 }
 
+static void *chase(const struct fm_phase *phase, void *start)
+{
+    return (phase->op == FM_OP_LOAD_REAL ? fm_chase_real : fm_chase)(start, phase->references);
+}
+
 /* The chain in memory is that of the metered order; another order's chained phase goes by its
    list, each load waiting for the one before all the same. */
 static void run_unmetered(const struct work *work)
@@ -201,7 +207,7 @@ static void run_unmetered(const struct work *work)
     for (const struct fm_phase *phase = work->string->phases; phase < metered; phase++) {
         struct fm_walk walk = walk_of(work, phase);
         if (phase->chained && phase->order == metered->order && metered->chained)
-            fm_chase(walk.base + (size_t)walk.word[0] * FM_WORD, phase->references);
+            chase(phase, walk.base + (size_t)walk.word[0] * FM_WORD);
         else
             walk_phase(work, phase, &walk);
     }
@@ -245,7 +251,7 @@ static void walk_metered(const struct work *work, const struct fm_phase *phase,
         fm_chase_pairs(pointers, phase->references / 2);
         wait_for((uintptr_t)pointers[0] ^ (uintptr_t)pointers[1]);
     } else if (phase->chained) {
-        pointers[0] = fm_chase(pointers[0], phase->references);
+        pointers[0] = chase(phase, pointers[0]);
         wait_for((uintptr_t)pointers[0]);
     } else {
         wait_for(walk_phase(work, phase, &position->walk));
