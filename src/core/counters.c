@@ -1,10 +1,11 @@
 #include "core/machine.h"
 
+const char *const fm_event_structures[] = {"l1d",   "l2",    "l3",  "l4",    "l5",  "l6", "dtlb1",
+                                           "dtlb2", "dtlb3", "l1i", "itlb1", "btb", NULL};
+
 const char *fm_event_structure(unsigned bit)
 {
-    static const char *const names[FM_EVENTS] = {"l1d",   "l2",    "l3",    "l4",  "l5",    "l6",
-                                                 "dtlb1", "dtlb2", "dtlb3", "l1i", "itlb1", "btb"};
-    return names[bit];
+    return fm_event_structures[bit];
 }
 
 static uint64_t *count_of(struct fm_counts *counts, unsigned bit)

@@ -136,6 +136,7 @@ struct fm_description {
     double memory_latency;
     unsigned prefetch; /* bits of enum fm_prefetch */
     struct fm_noise_description noise;
+    unsigned no_counter; /* events, as in fm_counters.events, that its processor does not count */
 };
 
 #endif

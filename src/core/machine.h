@@ -47,6 +47,7 @@ struct fm_counters {
 #define FM_EVENTS       (FM_TARGET_EVENT + 1)
 /* The structure whose misses the event of that bit counts ("l1d", "l2", "dtlb1"), its count, and
    how a meter adds to that. */
+extern const char *const fm_event_structures[]; /* by bit; NULL after the last */
 const char *fm_event_structure(unsigned bit);
 uint64_t fm_event_count(const struct fm_counts *counts, unsigned bit);
 /* Who reads it. */

@@ -135,6 +135,7 @@ static const struct fm_field machine_fields[] = {
     {"memory", FM_FIELD_MAP, true, .fields = memory_fields},
     {"prefetch", FM_FIELD_WORDS, TOP(prefetch), .words = prefetch_words},
     {"noise", FM_FIELD_MAP, .fields = noise_fields},
+    {"no_counter", FM_FIELD_WORDS, TOP(no_counter), .words = fm_event_structures},
     {"add_latency", FM_FIELD_NUMBER, TOP(add_latency), .low = 1e-3, .high = 1000},
     {"page_growth", FM_FIELD_MAP, .fields = growth_fields},
     {"btb", FM_FIELD_SOME, ARRAY(struct fm_description, btbs, btb_count, FM_DESCRIBED_BTBS),

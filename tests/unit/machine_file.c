@@ -131,6 +131,7 @@ static const struct {
     {"[adjacent-line, region]", "[adjacent-line, psychic]", "m.yaml:23: prefetch: 'psychic'"},
     {"name: Intel Xeon E5530 Nehalem", "name:", "m.yaml:1: name: an empty value"},
     {"name: Intel Xeon E5530 Nehalem", "name: \"a\\nb\"", "m.yaml:1: name: \"a\\x0ab\""},
+    {"prefetch: [adjacent-line, region]", "no_counter: [l2, l7]", "m.yaml:23: no_counter: 'l7'"},
     {"prefetch: [adj", "tlbs: [adj", "m.yaml:23: tlbs: stands here twice"},
     {"cores: 4", "- cores", "m.yaml:27: not valid YAML"},
     /* keys */

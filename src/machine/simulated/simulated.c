@@ -225,7 +225,7 @@ struct fm_machine *fm_simulated_open(const struct fm_description *description, u
     return &sim->machine;
 }
 
-/* One event a structure that is there, as on a processor whose makers counted all they built. */
+/* One event a structure that is there, but for those that the file says have none. */
 static struct fm_counters all_counters(const struct simulated *sim)
 {
     struct fm_counters counters = {.meter = "sim"};
@@ -237,9 +237,11 @@ static struct fm_counters all_counters(const struct simulated *sim)
         const struct fm_tlb_level *tlb = &sim->walker.tlbs.all[i];
         if (tlb->holds != FM_HOLDS_INSTRUCTIONS)
             counters.events |= FM_COUNTS_TLB(tlb->level);
-        else if (tlb->level == 0)
+        /* Of a TLB for both, what jumps miss is an event of its own. */
+        if (tlb->holds != FM_HOLDS_DATA && tlb->level == 0)
             counters.events |= FM_COUNTS_CODE_TLB;
     }
+    counters.events &= ~sim->description.no_counter;
     return counters;
 }
 
