@@ -242,7 +242,8 @@ static bool choose(struct fm_lab *lab, size_t counted, struct fm_btb *best, stru
 static bool count_missed(struct fm_lab *lab, size_t blocks, struct fm_spacing spacing,
                          double *missed, struct fm_error *err)
 {
-    const struct fm_count_care care = {.bit = FM_TARGET_EVENT, .none = NO_MISS, .jumps = true};
+    const struct fm_count_care care = {
+        .bit = FM_TARGET_EVENT, .none = NO_MISS, .manner = {.jumps = true}};
     const struct fm_dense_plan plan = {.blocks = blocks,
                                        .spacing = spacing.bytes,
                                        .staggered = spacing.staggered,

@@ -28,42 +28,50 @@
 #define SETTLE      3
 #define SETTLE_LONG 2
 #define LONG_STRING 8192
+/* Lines that are given up by lot find their places one after another: the last of a set of 16 takes
+   16 laps on an average, and the last of a hundred such sets five times that. In references where
+   that is too many. */
+#define SETTLE_LOTS     128
+#define MOST_REFERENCES ((size_t)1 << 21)
+#define PATIENT_TRIES   8
+/* What still misses after so many laps and misses less than so much of what it did has settled. */
+#define SETTLED 0.5
 
-/* Stores in the place of loads, where only those are counted rightly. They are not chained: nothing
-   is waited for when misses are counted. */
-static void store_instead(struct fm_string *string)
+static unsigned settling_laps(size_t count, bool by_lot)
 {
-    for (size_t i = 0; i < string->phase_count; i++)
-        if (string->phases[i].op == FM_OP_LOAD) {
-            string->phases[i].op = FM_OP_STORE;
-            string->phases[i].chained = false;
-        }
+    const size_t most = MOST_REFERENCES / count;
+    if (!by_lot)
+        return count <= LONG_STRING ? SETTLE : SETTLE_LONG;
+    return most > SETTLE_LOTS ? SETTLE_LOTS : most < SETTLE ? SETTLE : (unsigned)most;
 }
 
+/* `by_lot`: it is given time to settle even where lots are drawn. */
 static void add_phases(const struct fm_lab *lab, struct fm_string *string, unsigned laps,
-                       const struct fm_count_care *care)
+                       const struct fm_count_care *care, bool by_lot)
 {
     const size_t count = string->orders[0].count;
     string->phase_count = 0;
     /* Pseudo-LRU settles when all of a string comes anew, and may not when half of it is there. */
     fm_string_flush(string);
     /* Jumps know no parts of an order. */
-    if (care->warmth == FM_WARM_GROWN && !care->jumps)
+    if (care->warmth == FM_WARM_GROWN && !care->manner.jumps)
         fm_string_grow(string);
-    fm_string_prime(string, count <= LONG_STRING ? SETTLE : SETTLE_LONG);
+    fm_string_prime(string, settling_laps(count, by_lot));
     fm_string_time(string, laps * count);
-    if (care->jumps)
+    if (care->manner.jumps)
         fm_string_jump(string);
+    else if (care->manner.real)
+        fm_string_load_real(string);
     else if (lab->by_stores & 1u << care->bit)
-        store_instead(string);
+        fm_string_store_instead(string);
 }
 
 static bool count_laps(struct fm_lab *lab, struct fm_string *string,
-                       const struct fm_count_care *care, unsigned laps, double *misses,
+                       const struct fm_count_care *care, unsigned laps, bool by_lot, double *misses,
                        struct fm_error *err)
 {
     struct fm_sample sample;
-    add_phases(lab, string, laps, care);
+    add_phases(lab, string, laps, care, by_lot);
     if (!fm_lab_go_on(lab, lab->part, err) ||
         !lab->machine->ops->count(lab->machine, string, 1, &sample, err))
         return false;
@@ -90,25 +98,26 @@ static unsigned long_laps(size_t count, unsigned least)
     return laps < least ? least : laps > MOST_LAPS ? MOST_LAPS : (unsigned)laps;
 }
 
-static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
-                    double *misses, struct fm_error *err)
+static bool count_difference(struct fm_lab *lab, struct fm_string *string,
+                             const struct fm_count_care *care, bool by_lot, double *misses,
+                             struct fm_error *err)
 {
     const double lap = (double)string->orders[0].count;
     const bool exact = fm_counts_are_exact(lab, care->bit);
     const unsigned laps = long_laps(string->orders[0].count, exact ? SHORT : LONG);
     double many, few;
-    if (!count_laps(lab, string, care, laps, &many, err))
+    if (!count_laps(lab, string, care, laps, by_lot, &many, err))
         return false;
     *misses = many / laps;
     const bool mostly = *misses >= MOST_MISS * lap;
     if (exact || *misses <= care->none || (mostly && laps * lap >= LONG_RUN))
         return true;
-    if (!count_laps(lab, string, care, SHORT, &few, err))
+    if (!count_laps(lab, string, care, SHORT, by_lot, &few, err))
         return false;
     *misses = fmax(0, many - few) / (laps - SHORT);
     if (*misses > care->none && *misses < DYING * few) {
         double more;
-        if (!count_laps(lab, string, care, 2 * laps, &more, err))
+        if (!count_laps(lab, string, care, 2 * laps, by_lot, &more, err))
             return false;
         *misses = fmin(*misses, fmax(0, more - many) / laps);
     }
@@ -119,20 +128,40 @@ static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct f
     return true;
 }
 
+static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
+                    double *misses, struct fm_error *err)
+{
+    const double lap = (double)string->orders[0].count;
+    double later;
+    if (!count_difference(lab, string, care, false, misses, err))
+        return false;
+    if (!care->manner.patient || *misses <= care->none || *misses >= MOST_MISS * lap)
+        return true;
+    if (!count_difference(lab, string, care, true, &later, err))
+        return false;
+    if (later < SETTLED * *misses)
+        *misses = later;
+    return true;
+}
+
 bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
                   double *misses, struct fm_error *err)
 {
     const double lap = (double)string->orders[0].count;
-    const int tries = fm_counts_are_exact(lab, care->bit) ? 1 : TRIES;
+    const int usual = care->manner.patient ? PATIENT_TRIES : TRIES;
+    const int tries = fm_counts_are_exact(lab, care->bit) ? 1 : usual;
+    /* To who is patient many may be others' doing, too. */
+    const double few = care->manner.patient ? lap : FEW * lap;
     bool good = true;
     *misses = INFINITY;
     for (int i = 0; i < tries && good; i++) {
         double each = INFINITY;
         good = try_lap(lab, string, care, &each, err);
-        /* What comes out the same twice is nobody else's doing. */
-        const bool again = each == *misses;
+        /* What comes out the same twice is nobody else's doing; of one or two misses that is luck
+           more often, which is why who is patient tries on. */
+        const bool again = each == *misses && (i > 2 || !care->manner.patient);
         *misses = fmin(*misses, each);
-        if (again || *misses <= care->none || *misses > FEW * lap)
+        if (again || *misses <= care->none || *misses > few)
             break;
     }
     fm_string_free(string);
@@ -155,6 +184,16 @@ static bool look_closer(struct fm_lab *lab, struct fm_counted_plan *plan, struct
     return true;
 }
 
+/* Halves of the lines that no set has too many of are such where sets are known: if they are not,
+   the line is asked for as on scattered pages. */
+static bool find_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                      struct fm_counted *found, struct fm_error *err)
+{
+    if (found->line && !fm_counted_ways(lab, plan, found, err))
+        return false;
+    return found->ways || fm_counted_chance_line(lab, plan, found, err);
+}
+
 bool fm_count_structure(struct fm_lab *lab, const struct fm_counted_plan *plan,
                         struct fm_counted *found, struct fm_error *err)
 {
@@ -172,10 +211,32 @@ bool fm_count_structure(struct fm_lab *lab, const struct fm_counted_plan *plan,
     const bool again = line && (found->sharp ? found->grain > line : found->grain != line);
     if (again && !look_closer(lab, &closer, found, err))
         return false;
+    /* Where the average of many placements is asked for, none needs to settle for itself. */
+    closer.manner.patient = false;
     if (!found->sharp)
         return fm_counted_average(lab, &closer, found, err);
-    if (found->line && !fm_counted_ways(lab, plan, found, err))
+    return find_ways(lab, plan, found, err);
+}
+
+bool fm_count_structure_again(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                              const struct fm_counted *before, struct fm_counted *found,
+                              struct fm_error *err)
+{
+    bool holds = before->sharp && before->line;
+    if (holds && !fm_counted_edge_holds(lab, plan, before, &holds, err))
         return false;
-    /* Halves of the lines that no set has too many of are such where sets are known. */
-    return found->ways || fm_counted_chance_line(lab, plan, found, err);
+    *found = *before;
+    found->ways = 0;
+    found->full = false;
+    if (holds && !fm_counted_line(lab, plan, found, err))
+        return false;
+    return holds && found->sharp ? find_ways(lab, plan, found, err)
+                                 : fm_count_structure(lab, plan, found, err);
+}
+
+void fm_check_line(const struct fm_counted_plan *plan, struct fm_counted *found, size_t brought)
+{
+    const bool confirmed = found->ways && (!(plan->inner > 0) || found->line > brought);
+    if (!confirmed && found->line != brought)
+        found->line = 0;
 }

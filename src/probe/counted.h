@@ -17,11 +17,19 @@ struct fm_lab;
 /* How a string is made warm before it is counted. */
 enum fm_warmth { FM_WARM_LAPS, FM_WARM_GROWN };
 
+/* Who walks a string, and how long it is given. */
+struct fm_count_manner {
+    bool jumps;   /* the string is one of code, and jumps walk it */
+    bool real;    /* loads go into registers for real numbers */
+    bool patient; /* the least of eight tries counts, as AMP has it, and what misses in part is
+                     given as many laps to settle as lines take that are given up by lot */
+};
+
 struct fm_count_care {
     unsigned bit; /* the event */
     enum fm_warmth warmth;
     double none; /* so few misses in a lap are none to the caller */
-    bool jumps;  /* the string is one of code, and jumps walk it */
+    struct fm_count_manner manner;
 };
 
 /* Misses of an event in one lap of the string, once it has settled. A meter adds misses of its own
@@ -42,8 +50,8 @@ struct fm_counted_plan {
     double from;         /* bytes that surely fit */
     double to;           /* the largest footprint to ask for */
     double inner;        /* bytes that the level inside holds: what fits there never comes here */
-    bool jumps;          /* it is asked for by jumps, not by loads */
-    const char *curve;   /* id under which misses over footprint are drawn */
+    struct fm_count_manner manner;
+    const char *curve; /* id under which misses over footprint are drawn */
 };
 
 /* What the counters show. */
@@ -63,11 +71,19 @@ struct fm_counted {
 bool fm_count_structure(struct fm_lab *lab, const struct fm_counted_plan *plan,
                         struct fm_counted *found, struct fm_error *err);
 
+/* The same where all of it has been found before: on fresh pages the edge is looked at from both
+   sides, and line and ways are asked for once more. If it is not there, all is searched again. */
+bool fm_count_structure_again(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                              const struct fm_counted *before, struct fm_counted *found,
+                              struct fm_error *err);
+
 /* The parts of it. The edge: largest footprint without misses, or about where one reference in
    twenty misses; its line; of a sharp one its ways; of another where one in twenty misses on an
    average placement. */
 bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
+bool fm_counted_edge_holds(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                           const struct fm_counted *found, bool *yes, struct fm_error *err);
 bool fm_counted_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
 /* The line once more, as where the edge is not sharp: by stripes that are chosen by chance. */
@@ -77,5 +93,41 @@ bool fm_counted_average(struct fm_lab *lab, const struct fm_counted_plan *plan,
                         struct fm_counted *found, struct fm_error *err);
 bool fm_counted_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
+
+/* Structures of all events that can be believed, data caches, data TLBs and the side of code, each
+   from the core outward: a level's line is at least as long as that of the one inside it, and what
+   fits there says nothing of this one. */
+typedef bool fm_structure_question(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                                   struct fm_counted *found, void *context, struct fm_error *err);
+
+#define FM_ALL_EVENTS (~0u)
+
+struct fm_counted_round {
+    fm_structure_question *ask;
+    void *context;
+    struct fm_count_manner manner; /* of all strings; those of code are walked by jumps besides */
+    unsigned events;               /* those that are asked for, of those that can be believed */
+    const char *curves;            /* "misses": ids are that, and the structure, and … */
+    const char *kind;              /* … "" or "-double" */
+};
+
+/* A line must be what comes with a miss, unless ways have shown that it is right, and then of an
+   outer level no shorter: lines that a level inside keeps may seem to fit, or to be out of the way.
+   It is left open otherwise. */
+void fm_check_line(const struct fm_counted_plan *plan, struct fm_counted *found, size_t brought);
+
+/* Who says so, by which method, and where it is drawn. */
+struct fm_counted_voice {
+    const char *meter, *method;
+    const char *curves, *kind; /* as above */
+    double sure, sure_soft;    /* soft: where page placement moves the edge */
+};
+
+/* What was found as findings, under the names of caches or of TLBs. */
+void fm_report_counted(struct fm_lab *lab, unsigned bit, const struct fm_counted *found,
+                       const struct fm_counted_voice *voice);
+
+bool fm_count_round(struct fm_lab *lab, const struct fm_counted_round *round,
+                    struct fm_counted found[], struct fm_error *err);
 
 #endif

@@ -71,7 +71,7 @@ bool fm_misses_over(struct fm_lab *lab, struct fm_count_search *search, size_t u
                                         .page = lab->machine->info.page_size,
                                         .seed = lab->placement_seed};
     const struct fm_count_care care = {
-        .bit = plan->bit, .none = none / (double)thin, .jumps = plan->jumps};
+        .bit = plan->bit, .none = none / (double)thin, .manner = plan->manner};
     struct fm_string string;
     if ((swept.bytes > search->placed && !fm_count_place(lab, search, 2 * swept.bytes, err)) ||
         !fm_swept_string(&string, &swept, err) || !fm_count_lap(lab, &string, &care, misses, err))
@@ -183,6 +183,8 @@ static bool find_sharp(struct fm_lab *lab, struct fm_count_search *search, size_
 {
     size_t none = (size_t)(WELL_INSIDE * (double)fits);
     double each;
+    if (none == 0)
+        return true;
     if (!fm_misses_over(lab, search, none, NO_MISS, &each, err))
         return false;
     if (each > NO_MISS)
@@ -338,6 +340,23 @@ bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
     if (!search.curve)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
     const bool good = find_edge(lab, &search, &ours, found, err);
+    fm_count_finish(search.curve, found);
+    return good;
+}
+
+bool fm_counted_edge_holds(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                           const struct fm_counted *found, bool *yes, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    struct fm_counted_plan ours = *plan;
+    struct fm_count_search search = {.plan = &ours, .curve = fm_count_begin(lab, plan->curve)};
+    if (!search.curve)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
+    /* Units of a line, as it was found by; of entries that map several pages, a page. */
+    ours.unit = found->line < page ? found->line : page;
+    const size_t units = (size_t)(found->bytes / (double)ours.unit);
+    search.placed = (units + 1) * ours.unit;
+    const bool good = holds_again(lab, &search, units, 1, ONCE, yes, err);
     fm_count_finish(search.curve, found);
     return good;
 }

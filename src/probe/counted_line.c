@@ -67,7 +67,7 @@ static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *p
                                          .lines = 1,
                                          .seed = fm_lab_seed(lab)};
     const struct fm_count_care care = {
-        .bit = plan->bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
+        .bit = plan->bit, .warmth = FM_WARM_GROWN, .manner = plan->manner};
     struct fm_string string;
     double misses;
     const bool built = fm_page_string(&string, &stripes, err);
@@ -149,7 +149,7 @@ static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *pl
                                         .page = lab->machine->info.page_size,
                                         .seed = lab->placement_seed};
     const struct fm_count_care care = {
-        .bit = plan->bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
+        .bit = plan->bit, .warmth = FM_WARM_GROWN, .manner = plan->manner};
     struct fm_string string;
     double misses;
     if (!fm_swept_string(&string, &swept, err))
@@ -172,7 +172,7 @@ static bool misses_of_stripes(struct fm_lab *lab, const struct fm_counted_plan *
                                            .variant = variant,
                                            .seed = lab->placement_seed};
     const struct fm_count_care care = {
-        .bit = plan->bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
+        .bit = plan->bit, .warmth = FM_WARM_GROWN, .manner = plan->manner};
     struct fm_string string;
     double misses;
     if (!fm_stripe_string(&string, &stripes, err))

@@ -18,6 +18,7 @@
 #define ENOUGH   0.02
 /* Part of the references that miss where all sets have a line too many, under LRU. */
 #define NEARLY_ALL 0.9
+#define ALL        0.99
 /* Part of the misses that are left when half of the lines have moved out of the set. What a
    prefetcher brings along leaves some. */
 #define RELIEVED 0.6
@@ -42,7 +43,7 @@ static bool count_list(struct fm_lab *lab, const struct fm_counted_plan *plan, u
                                        .unit = line,
                                        .lines = 1,
                                        .seed = fm_lab_seed(lab)};
-    const struct fm_count_care care = {.bit = bit, .warmth = FM_WARM_GROWN, .jumps = plan->jumps};
+    const struct fm_count_care care = {.bit = bit, .warmth = FM_WARM_GROWN, .manner = plan->manner};
     struct fm_string string;
     const bool good =
         fm_page_string(&string, &lines, err) && fm_count_lap(lab, &string, &care, misses, err);
@@ -241,7 +242,8 @@ static bool get_here(struct fm_lab *lab, const struct fm_counted_plan *plan,
         return true;
     if (!misses_when_moved(lab, plan, plan->bit - 1, found, words, offset, &misses, err))
         return false;
-    *yes = misses > NEARLY_ALL * (double)(found->ways + 1);
+    /* One line of a set that stays inside leaves room for the others here. */
+    *yes = misses > ALL * (double)(found->ways + 1);
     return true;
 }
 

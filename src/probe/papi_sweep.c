@@ -17,8 +17,7 @@ static bool count(struct fm_lab *lab, struct fm_sweep *sweep, size_t x, struct f
 {
     const size_t bytes = sweep->bytes ? sweep->bytes : x;
     const size_t stride = sweep->bytes ? x : FM_WORD;
-    const struct fm_spots spots = {
-        .count = bytes / stride, .stride = stride, .warm = 2, .real = sweep->real};
+    const struct fm_spots spots = {.count = bytes / stride, .stride = stride, .real = sweep->real};
     struct fm_sweep_point *point = &sweep->points[sweep->count];
     if (sweep->count == FM_SWEEP_POINTS)
         return fm_fail(err, FM_ERR_INTERNAL, "a sweep has too many points");
@@ -84,8 +83,7 @@ bool fm_sweep_draw(struct fm_lab *lab, const struct fm_sweep *sweep, unsigned ma
     for (unsigned bit = 0; bit < FM_CODE_EVENT; bit++) {
         char id[64];
         const bool own = sweep->bytes && bit == made_for;
-        if (!(lab->machine->info.counters.events & 1u << bit) ||
-            !(own || counted_anything(sweep, bit)))
+        if (!(lab->believed & 1u << bit) || !(own || counted_anything(sweep, bit)))
             continue;
         name_curve(sweep, made_for, bit, id, sizeof id);
         if (!draw_one(lab, sweep, id, bit))

@@ -1,51 +1,21 @@
 #include "probe/published_counts.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "probe/lab.h"
 #include "refstring/refstring.h"
 
-static void add(struct fm_string *string, struct fm_phase phase)
-{
-    string->phases[string->phase_count++] = phase;
-}
+/* Laps before the ones that are counted, and of the longer of the two runs. */
+#define WARM 1
+#define LONG 2
 
-/* To flush is to ask a TLB for every page; but fresh pages are in none. */
-static bool build(struct fm_string *string, const struct fm_spots *spots, struct fm_error *err)
+static bool count_once(struct fm_lab *lab, struct fm_string *string, struct fm_counts *counts,
+                       struct fm_error *err)
 {
-    const struct fm_spot_plan plan = {.count = spots->count, .stride = spots->stride};
-    if (!fm_spot_string(string, &plan, err))
-        return false;
-    const uint64_t lap = spots->count;
-    if (spots->warm)
-        add(string, (struct fm_phase){.references = spots->warm * lap});
-    else if (!fm_event_is_tlb(spots->bit))
-        add(string, (struct fm_phase){.op = FM_OP_FLUSH, .references = lap});
-    if (spots->written)
-        add(string, (struct fm_phase){.op = FM_OP_STORE, .references = lap});
-    add(string, (struct fm_phase){.references = lap, .metered = true});
-    if (fm_event_is_of_code(spots->bit))
-        fm_string_jump(string);
-    else if (spots->real)
-        fm_string_load_real(string);
-    else if (spots->stored)
-        for (size_t i = 0; i < string->phase_count; i++)
-            if (string->phases[i].op == FM_OP_LOAD)
-                string->phases[i].op = FM_OP_STORE;
-    return true;
-}
-
-static bool run_once(struct fm_lab *lab, const struct fm_spots *spots, struct fm_counts *counts,
-                     struct fm_error *err)
-{
-    struct fm_string string;
     struct fm_sample sample;
-    if (!build(&string, spots, err))
-        return false;
     const bool good = fm_lab_go_on(lab, lab->part, err) &&
-                      lab->machine->ops->count(lab->machine, &string, 1, &sample, err);
-    fm_string_free(&string);
+                      lab->machine->ops->count(lab->machine, string, 1, &sample, err);
+    fm_string_free(string);
     if (good)
         *counts = sample.counts;
     return good;
@@ -56,59 +26,102 @@ static bool place(struct fm_lab *lab, const struct fm_spots *spots, struct fm_er
     return fm_lab_place(lab, spots->count * spots->stride + FM_TURN, err);
 }
 
+static bool build(struct fm_string *string, const struct fm_spots *spots, struct fm_error *err)
+{
+    const struct fm_spot_plan plan = {.count = spots->count, .stride = spots->stride};
+    return fm_spot_string(string, &plan, err);
+}
+
+static bool count_laps(struct fm_lab *lab, const struct fm_spots *spots, unsigned laps,
+                       struct fm_counts *counts, struct fm_error *err)
+{
+    struct fm_string string;
+    if (!build(&string, spots, err))
+        return false;
+    fm_string_prime(&string, WARM);
+    fm_string_time(&string, laps * spots->count);
+    if (spots->real)
+        fm_string_load_real(&string);
+    return count_once(lab, &string, counts, err);
+}
+
+/* Of all events that a lap is counted by. */
+static bool are_exact(const struct fm_lab *lab)
+{
+    bool exact = true;
+    for (unsigned bit = 0; bit < FM_CODE_EVENT; bit++)
+        exact &= !(lab->believed & 1u << bit) || fm_counts_are_exact(lab, bit);
+    return exact;
+}
+
 bool fm_count_lap_of_spots(struct fm_lab *lab, const struct fm_spots *spots,
                            struct fm_counts *counts, struct fm_error *err)
 {
-    return place(lab, spots, err) && run_once(lab, spots, counts, err);
-}
-
-bool fm_count_spots(struct fm_lab *lab, const struct fm_spots *spots, unsigned times, double *each,
-                    struct fm_error *err)
-{
-    *each = INFINITY;
-    for (unsigned i = 0; i < times; i++) {
-        struct fm_counts counts;
-        /* Fresh pages are in no TLB. */
-        if (((i == 0 || !spots->warm) && !place(lab, spots, err)) ||
-            !run_once(lab, spots, &counts, err))
-            return false;
-        *each = fmin(*each, (double)fm_event_count(&counts, spots->bit) / (double)spots->count);
+    struct fm_counts many, few;
+    if (!place(lab, spots, err))
+        return false;
+    if (are_exact(lab))
+        return count_laps(lab, spots, 1, counts, err);
+    if (!count_laps(lab, spots, LONG, &many, err) || !count_laps(lab, spots, 1, &few, err))
+        return false;
+    *counts = (struct fm_counts){.references = spots->count};
+    for (unsigned bit = 0; bit < FM_CODE_EVENT; bit++) {
+        const uint64_t more = fm_event_count(&many, bit), less = fm_event_count(&few, bit);
+        fm_event_add(counts, bit, more > less ? (more - less) / (LONG - 1) : 0);
     }
     return true;
 }
 
-static void say(struct fm_lab *lab, unsigned bit, const char *attribute, const char *unit,
-                struct fm_value value, const struct fm_published_voice *voice)
+/* A flush would ask a TLB for every page; but fresh pages are in none that is smaller. */
+static bool first_reading(struct fm_lab *lab, unsigned bit, const struct fm_spots *spots,
+                          enum fm_before before, double *misses, struct fm_error *err)
 {
-    char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "%s.%s", fm_event_structure(bit), attribute);
-    struct fm_finding *finding = fm_result_finding(lab->result, property, unit);
-    if (!finding)
-        return;
-    if (value.kind != FM_VALUE_NONE)
-        fm_testify(finding, &(struct fm_testimony){.meter = voice->meter,
-                                                   .method = voice->method,
-                                                   .value = value,
-                                                   .low = value.number,
-                                                   .high = value.number,
-                                                   .confidence = voice->sure});
-    else if (finding->status != FM_MEASURED && !finding->note[0])
-        fm_undetermined(finding, "the method's counts do not show it");
+    struct fm_string string;
+    struct fm_counts counts;
+    if (!place(lab, spots, err) || !build(&string, spots, err))
+        return false;
+    if (!fm_event_is_tlb(bit))
+        fm_string_flush(&string);
+    if (before != FM_NEVER_READ)
+        fm_string_add_phase(&string,
+                            (struct fm_phase){.op = before == FM_READ ? FM_OP_LOAD : FM_OP_STORE,
+                                              .references = spots->count});
+    fm_string_time(&string, spots->count);
+    if (fm_event_is_of_code(bit))
+        fm_string_jump(&string);
+    else if (lab->by_stores & 1u << bit)
+        fm_string_store_instead(&string);
+    if (!count_once(lab, &string, &counts, err))
+        return false;
+    *misses = (double)fm_event_count(&counts, bit);
+    return true;
 }
 
-static struct fm_value or_none(double number)
+/* The least of so many; what comes out the same twice is nobody else's doing. */
+static bool least_of(struct fm_lab *lab, unsigned bit, const struct fm_spots *spots,
+                     enum fm_before before, unsigned times, double *least, struct fm_error *err)
 {
-    return number > 0 ? fm_number(number) : (struct fm_value){0};
+    bool again = false;
+    *least = INFINITY;
+    for (unsigned i = 0; i < times && !again; i++) {
+        double misses;
+        if (!first_reading(lab, bit, spots, before, &misses, err))
+            return false;
+        again = misses == *least;
+        *least = fmin(*least, misses);
+    }
+    return true;
 }
 
-void fm_report_published(struct fm_lab *lab, unsigned bit, const struct fm_published_shape *shape,
-                         const struct fm_published_voice *voice)
+bool fm_count_first_reading(struct fm_lab *lab, unsigned bit, const struct fm_spots *spots,
+                            enum fm_before before, unsigned times, double *each,
+                            struct fm_error *err)
 {
-    const bool tlb = fm_event_is_tlb(bit);
-    say(lab, bit, tlb ? "reach" : "capacity", "B", or_none(shape->bytes), voice);
-    say(lab, bit, tlb ? "page_size" : "line", "B", or_none((double)shape->line), voice);
-    if (tlb)
-        say(lab, bit, "entries", "", or_none(shape->line ? shape->bytes / (double)shape->line : 0),
-            voice);
-    say(lab, bit, "ways", "", shape->full ? fm_text("full") : or_none((double)shape->ways), voice);
+    const struct fm_spots half = {.count = spots->count / 2, .stride = spots->stride};
+    double many, few;
+    if (!least_of(lab, bit, spots, before, times, &many, err) ||
+        !least_of(lab, bit, &half, before, times, &few, err))
+        return false;
+    *each = fmax(0, many - few) / (double)(spots->count - half.count);
+    return true;
 }

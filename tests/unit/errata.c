@@ -6,7 +6,10 @@
 #include "survey_lab.h"
 
 /* A machine whose counters are wrong in some way; all else is another's. */
-enum lie { MORE_THAN_READS, DOES_NOT_GROW, NO_LIE };
+enum lie { MORE_THAN_READS, DOES_NOT_GROW, ADDS_ITS_OWN, NO_LIE };
+
+/* Misses of the meter itself, in every run. */
+#define OWN 41
 
 struct liar {
     struct fm_machine machine; /* first: a machine's pointer is ours */
@@ -41,6 +44,9 @@ static bool count(struct fm_machine *machine, const struct fm_string *string, un
     const enum fm_op op = string->phases[string->phase_count - 1].op;
     if (!liar->inner->ops->count(liar->inner, string, repeats, samples, err))
         return false;
+    for (unsigned i = 0; i < repeats && liar->lie == ADDS_ITS_OWN; i++)
+        for (unsigned bit = 0; bit < FM_EVENTS; bit++)
+            fm_event_add(&samples[i].counts, bit, OWN);
     for (unsigned i = 0; i < repeats && (op == FM_OP_LOAD || liar->writes_too); i++) {
         uint64_t *misses = &samples[i].counts.cache_miss[0];
         if (liar->lie == MORE_THAN_READS)
@@ -136,6 +142,26 @@ static void an_event_that_is_always_wrong_is_left_out(void **state)
     }
 }
 
+/* As in callgrind's model: starting and stopping it misses too. */
+static void misses_of_the_meter_are_taken_out(void **state)
+{
+    (void)state;
+    const enum fm_method methods[] = {FM_METHOD_DEFAULT, FM_METHOD_AMP, FM_METHOD_PAPI_CACHE};
+    for (int i = 0; i < 3; i++) {
+        struct fm_result result;
+        survey(ADDS_ITS_OWN, false, methods[i], &result);
+        expect_first_level(&result);
+        lab_expect(&result, "l2.capacity", 131072, 0);
+        lab_expect(&result, "l2.line", 64, 0);
+        lab_expect(&result, "l2.ways", 8, 0);
+        if (methods[i] == FM_METHOD_AMP)
+            assert_true(lab_finding(&result, "l1d.write_allocate")->value.truth);
+        if (methods[i] == FM_METHOD_PAPI_CACHE)
+            assert_false(lab_finding(&result, "l1d.fp_bypass")->value.truth);
+        fm_result_free(&result);
+    }
+}
+
 static void the_truth_is_believed(void **state)
 {
     (void)state;
@@ -150,7 +176,7 @@ static void the_truth_is_believed(void **state)
 static void tells_random_from_some_form_of_lru(void **state)
 {
     (void)state;
-    const struct fm_published_shape shape = {.bytes = 8192, .line = 32, .ways = 4};
+    const struct fm_counted shape = {.bytes = 8192, .line = 32, .ways = 4};
     struct fm_description description =
         lab_small(lab_cache(1, 8192, 32, 4), lab_cache(2, 131072, 64, 8));
     const struct fm_survey_options options = lab_options();
@@ -182,6 +208,7 @@ int main(void)
         cmocka_unit_test(tells_random_from_some_form_of_lru),
         cmocka_unit_test(stores_are_counted_where_loads_are_wrong),
         cmocka_unit_test(an_event_that_is_always_wrong_is_left_out),
+        cmocka_unit_test(misses_of_the_meter_are_taken_out),
         cmocka_unit_test(the_truth_is_believed),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

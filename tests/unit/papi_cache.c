@@ -126,6 +126,60 @@ static void strides_show_the_first_level_alone(void **state)
     }
 }
 
+/* Strides that double show ways to a power of two; others show the number, of outer levels too. */
+static void ways_that_are_no_power_of_two_are_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t capacity[2], line[2], ways[2];
+    } shapes[] = {{{24 << 10, 768 << 10}, {64, 64}, {12, 12}},
+                  {{6 << 10, 320 << 10}, {32, 64}, {3, 20}},
+                  {{48 * 5 * 64, 448 << 10}, {64, 64}, {5, 7}}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const struct fm_description machine =
+            lab_small(lab_cache(1, shapes[i].capacity[0], shapes[i].line[0], shapes[i].ways[0]),
+                      lab_cache(2, shapes[i].capacity[1], shapes[i].line[1], shapes[i].ways[1]));
+        struct fm_result result;
+        survey(&machine, EVERYTHING, &result);
+        lab_expect(&result, "l1d.capacity", shapes[i].capacity[0], 0);
+        lab_expect(&result, "l1d.ways", shapes[i].ways[0], 0);
+        lab_expect(&result, "l2.capacity", shapes[i].capacity[1], 0);
+        lab_expect(&result, "l2.ways", shapes[i].ways[1], 0);
+        fm_result_free(&result);
+    }
+}
+
+/* A hashed index has no stride that meets a set. */
+static void ways_that_no_stride_shows_are_left_open(void **state)
+{
+    (void)state;
+    struct fm_description machine = two_levels();
+    struct fm_result result;
+    machine.caches[1].index = FM_INDEX_HASHED;
+    survey(&machine, EVERYTHING, &result);
+    const struct fm_finding *ways = lab_finding(&result, "l2.ways");
+    assert_int_equal(ways->status, FM_UNDETERMINED);
+    assert_true(ways->note[0]);
+    fm_result_free(&result);
+}
+
+/* Lines that others push out make misses below the capacity, for doubles as for integers. */
+static void pollution_is_no_bypass(void **state)
+{
+    (void)state;
+    for (int past = 0; past < 2; past++) {
+        struct fm_description machine = two_levels();
+        struct fm_result result;
+        machine.noise.pollution = 0.005;
+        machine.caches[0].fp_bypass = past;
+        survey(&machine, EVERYTHING, &result);
+        assert_int_equal(is_true(&result, "l1d.fp_bypass"), past);
+        assert_false(is_true(&result, "l2.fp_bypass"));
+        assert_false(is_true(&result, "dtlb1.fp_bypass"));
+        fm_result_free(&result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +188,9 @@ int main(void)
         cmocka_unit_test(a_level_without_an_event_is_timed),
         cmocka_unit_test(without_any_event_all_is_timed),
         cmocka_unit_test(strides_show_the_first_level_alone),
+        cmocka_unit_test(ways_that_are_no_power_of_two_are_exact),
+        cmocka_unit_test(ways_that_no_stride_shows_are_left_open),
+        cmocka_unit_test(pollution_is_no_bypass),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
