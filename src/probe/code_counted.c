@@ -36,7 +36,7 @@ bool fm_count_code_level(struct fm_lab *lab, size_t level, const struct fm_code_
                                          .from = span->from,
                                          .to = span->to,
                                          .inner = span->from,
-                                         .jumps = true,
+                                         .manner = {.jumps = true},
                                          .curve = curve};
     if (!fm_counted_edge(lab, &plan, &found, err) ||
         (found.missed && !found.sharp && !fm_counted_average(lab, &plan, &found, err)))
