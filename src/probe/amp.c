@@ -191,10 +191,10 @@ static bool ask(struct fm_lab *lab, const struct fm_counted_plan *plan, struct f
     return true;
 }
 
-/* Whether a part of the cache that was written to misses less than half of what it does when it is
-   read for the first time, which is less than all where a prefetcher is at work. *told is false
-   where that hides them all, or what was read is not there either: then others have pushed it out.
- */
+/* Whether a part of the cache that was written to misses as what was read before, or as what is
+   read for the first time, which is less than all where a prefetcher is at work; a meter pushes out
+   some of either. *told is false where that hides them all, or what was read is not there either:
+   then others have pushed it out. */
 static bool vote_allocation(struct fm_lab *lab, unsigned bit, const struct fm_counted *shape,
                             bool *allocates, bool *told, struct fm_error *err)
 {
@@ -206,7 +206,7 @@ static bool vote_allocation(struct fm_lab *lab, unsigned bit, const struct fm_co
         !fm_count_first_reading(lab, bit, &spots, FM_WRITTEN, TIMES, &written, err))
         return false;
     *told = never > HIDDEN && read < never / 2;
-    *allocates = written < never / 2;
+    *allocates = written < (never + read) / 2;
     return true;
 }
 

@@ -11,12 +11,21 @@ const KNOWN = [
   [/^stride$/, 'Latency over size, for several strides',
     'Each line reads its memory at one stride: all rise where a level is full, and strides shorter than a line rise ' +
     'less, since some of their reads hit a line that is there already.'],
-  [/^misses/, 'Misses over footprint',
+  [/^misses(?!-code)/, 'Misses over footprint',
     'Counted rather than timed: nothing is missed while the footprint fits, and each line leaves the ground where its ' +
     'level is full.'],
+  [/^refined/, 'Misses over footprint, looked at more closely',
+    'Counted around the edge of each level alone: the line leaves the ground with the first line of memory that no ' +
+    'longer fits.'],
+  [/^misses-code/, 'Misses over the size of code',
+    'Counted rather than timed: nothing is missed while the code fits, and each line leaves the ground where its level ' +
+    'is full.'],
   [/^strided/, 'Misses over stride, in an array that does not fit',
     'The line rises while the stride is shorter than a line, since several reads share one, stays up from there on, and ' +
     'falls to nothing once the few elements that are left fit into one set.'],
+  [/^code-levels/, 'Fetching code, over its size, beyond the first level',
+    'Read it from the left: each flat stretch is a level that data may share, and where the line leaves it, the code no ' +
+    'longer fits there.'],
   [/^code/, 'Fetching code, over its size',
     'Read it from the left: each flat stretch is a level that instructions come from, and where the line leaves it, ' +
     'the code no longer fits there.'],
@@ -57,14 +66,14 @@ export function words(stem, curve) {
 // Where a figure stands among the others; unknown ones before the details.
 export function place(stem) {
   const at = KNOWN.findIndex(([pattern]) => pattern.test(stem))
-  return at < 0 ? 6.5 : at
+  return at < 0 ? 9.5 : at
 }
 
 // 'spots-4096' and 'spots-512' are members of one family, 4096 and 512 of it; 'misses-l1d' and 'misses-l2' of another,
-// 'misses-l2-double' too, which counts other loads. 'strided-l2-dtlb1' is what DTLB1 misses in the array that L2 was
+// 'misses-l2-double' too, which counts other loads, and 'refined-l2' likewise. 'strided-l2-dtlb1' is what DTLB1 misses in the array that L2 was
 // asked with, and stands beside 'strided-l2', what L2 itself misses there.
 export function member(id) {
-  const counted = id.match(/^(misses|strided)-([a-z\d]+)(?:-([di]tlb\d+|l\d+[di]?))?(-double)?$/)
+  const counted = id.match(/^(misses|refined|strided)-([di]tlb\d+|l\d+[di]?)(?:-([di]tlb\d+|l\d+[di]?))?(-double)?$/)
   if (counted) {
     const [, kind, first, second, double] = counted
     return { stem: kind === 'strided' ? `strided-${first}` : kind, rank: (second ?? first) + (double ?? '') }
