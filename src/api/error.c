@@ -18,14 +18,10 @@ char *fathom_printable(const char *text, char *out, size_t space)
 bool fm_api_fail(struct fathom_error *err, const struct fm_error *inner)
 {
     static const enum fathom_code codes[] = {
-        [FM_ERR_OK] = FATHOM_INTERNAL,
-        [FM_ERR_USAGE] = FATHOM_USAGE,
-        [FM_ERR_NO_MEMORY] = FATHOM_NO_MEMORY,
-        [FM_ERR_UNSUPPORTED] = FATHOM_UNSUPPORTED,
-        [FM_ERR_FORBIDDEN] = FATHOM_UNSUPPORTED,
-        [FM_ERR_IO] = FATHOM_IO,
-        [FM_ERR_INTERRUPTED] = FATHOM_INTERNAL,
-        [FM_ERR_OUT_OF_TIME] = FATHOM_INTERNAL,
+        [FM_ERR_OK] = FATHOM_INTERNAL,           [FM_ERR_USAGE] = FATHOM_USAGE,
+        [FM_ERR_NO_MEMORY] = FATHOM_NO_MEMORY,   [FM_ERR_UNSUPPORTED] = FATHOM_UNSUPPORTED,
+        [FM_ERR_FORBIDDEN] = FATHOM_UNSUPPORTED, [FM_ERR_IO] = FATHOM_IO,
+        [FM_ERR_INTERRUPTED] = FATHOM_INTERNAL,  [FM_ERR_OUT_OF_TIME] = FATHOM_INTERNAL,
         [FM_ERR_INTERNAL] = FATHOM_INTERNAL,
     };
     if (err) {
