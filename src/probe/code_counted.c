@@ -11,12 +11,14 @@
 #define SURE      0.99
 #define SURE_SOFT 0.95
 
-static bool is_shared(const struct fm_lab *lab, const char *structure)
+bool fm_code_is_counted(const struct fm_lab *lab, size_t level)
 {
+    const unsigned bit = (unsigned)level;
     char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "%s.unified", structure);
+    snprintf(property, sizeof property, "l%zu.unified", level + 1);
     const struct fm_finding *unified = fm_result_find(lab->result, property);
-    return unified && unified->status == FM_MEASURED && unified->value.truth;
+    return fm_lab_counted(lab, bit) && !(lab->by_stores & 1u << bit) && unified &&
+           unified->status == FM_MEASURED && unified->value.truth;
 }
 
 bool fm_count_code_level(struct fm_lab *lab, size_t level, const struct fm_code_span *span,
@@ -28,7 +30,7 @@ bool fm_count_code_level(struct fm_lab *lab, size_t level, const struct fm_code_
     snprintf(structure, sizeof structure, "l%zu", level + 1);
     snprintf(property, sizeof property, "%s.code_capacity", structure);
     snprintf(curve, sizeof curve, "misses-code-%s", structure);
-    if (!fm_lab_counted(lab, bit) || lab->by_stores & 1u << bit || !is_shared(lab, structure))
+    if (!fm_code_is_counted(lab, level))
         return true;
     const struct fm_counted_plan plan = {.bit = bit,
                                          .unit = span->pitch,

@@ -10,6 +10,9 @@ struct fm_code_span {
     double from, to; /* footprints: what the first cache of code holds, and the largest */
 };
 
+/* Whether a level has an event that is believed, and is known to be shared: it counts fetches. */
+bool fm_code_is_counted(const struct fm_lab *lab, size_t level);
+
 /* Sets what the event of a level, counted from 0, says beside what the clock does; nothing where
    the level has no event that is believed, or is not known to be shared. */
 bool fm_count_code_level(struct fm_lab *lab, size_t level, const struct fm_code_span *span,

@@ -105,6 +105,10 @@ static void plan(const struct fm_lab *lab, struct view *view)
         to = fmin(
             to, fmin(next->rise_from, next->capacity > 0 ? BEFORE_END * next->capacity : INFINITY));
     walk->to = to;
+    /* What is counted the clock need not find where levels end. */
+    walk->sparse = sharp;
+    for (size_t i = 1; i < view->reached || i == 1; i++)
+        walk->sparse = walk->sparse && fm_code_is_counted(lab, i);
 }
 
 /* Half way up the rises of the levels that data has, behind the first cache of code. */
@@ -191,7 +195,8 @@ static struct name name_of(const struct fm_lab *lab, const struct view *view, si
         snprintf(name.structure, sizeof name.structure, "l%zui", level + 1);
         name.capacity = "capacity";
     }
-    if (name.open || level >= view->fit.count || (asked && !unified->value.truth))
+    if (name.open || level >= view->fit.count || view->walk.sparse ||
+        (asked && !unified->value.truth))
         return name;
     const double data = lab->known.levels[level].capacity;
     const double code = fm_fit_crossing(&view->fit, level, FM_CAPACITY_MISSES);
@@ -225,6 +230,7 @@ static bool report_capacity(struct fm_lab *lab, const struct view *view, size_t 
                        : level >= view->reached ? lab->options->effort == FM_THOROUGH
                                                       ? "so much code was not run"
                                                       : "so much code was not run; try --thorough"
+                       : view->walk.sparse      ? "left to the counters"
                        : fm_fitted_blur(&view->fitted, level) > HIDDEN ||
                                fm_fitted_blur(&view->fitted, level + 1) > HIDDEN
                            ? "its rise runs into another level's: no plateau lies between"

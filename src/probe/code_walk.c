@@ -6,6 +6,7 @@
 
 /* Points to an octave. */
 #define DENSITY 6
+#define SPARSE  2
 /* Passes over the whole way, and at the most. */
 #define WHOLE_PASSES 2
 #define MOST_PASSES  512
@@ -36,13 +37,14 @@ static void lay_out(struct fm_code_walk *walk)
 {
     struct fm_walk *points = &walk->walk;
     const double pitch = (double)walk->pitch;
+    const double density = walk->sparse ? SPARSE : DENSITY;
     double bytes = fmax(walk->from, 4 * pitch);
     points->count = 0;
     while (bytes <= walk->to && points->count < FM_WALK_POINTS) {
         points->points[points->count] = (struct fm_walk_point){
             .bytes = (size_t)(bytes / pitch) * walk->pitch, .unit = walk->pitch, .low = INFINITY};
         walk->whole_ns[points->count++] = 0;
-        bytes = fmax(bytes + pitch, bytes * exp2(1.0 / DENSITY));
+        bytes = fmax(bytes + pitch, bytes * exp2(1 / density));
     }
 }
 
@@ -148,7 +150,7 @@ static bool is_spent(const struct fm_lab *lab, const struct tour *tour)
 static bool take_readings(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
                           struct fm_error *err)
 {
-    for (unsigned i = 0; i < WHOLE_PASSES; i++)
+    for (unsigned i = 0; i < (walk->sparse ? 1 : WHOLE_PASSES); i++)
         if (!pass(lab, walk, tour, 0, walk->to, err))
             return false;
     walk->scattered = is_scattered(&walk->walk);

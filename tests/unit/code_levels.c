@@ -133,7 +133,8 @@ static void asks_the_event_of_a_shared_level(void **state)
             assert_null(fm_result_find(&result, "l2.code_capacity"));
         } else {
             lab_expect(&result, "l2.code_capacity", 131072, 64);
-            assert_string_equal(lab_finding(&result, "l2.code_capacity")->witnesses[1], "sim");
+            assert_string_equal(lab_finding(&result, "l2.code_capacity")->witnesses[0], "sim");
+            lab_expect(&result, "l2.fetch_latency", 17, 1);
         }
         assert_non_null(fm_result_find_curve(&result, "code-levels"));
         fm_result_free(&result);
