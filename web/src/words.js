@@ -23,12 +23,12 @@ const KNOWN = [
   [/^strided/, 'Misses over stride, in an array that does not fit',
     'The line rises while the stride is shorter than a line, since several reads share one, stays up from there on, and ' +
     'falls to nothing once the few elements that are left fit into one set.'],
+  [/^code(?!-levels)/, 'Fetching code, over its size',
+    'Read it from the left: each flat stretch is a level that instructions come from, and where the line leaves it, ' +
+    'the code no longer fits there.'],
   [/^code-levels/, 'Fetching code, over its size, beyond the first level',
     'Read it from the left: each flat stretch is a level that data may share, and where the line leaves it, the code no ' +
     'longer fits there.'],
-  [/^code/, 'Fetching code, over its size',
-    'Read it from the left: each flat stretch is a level that instructions come from, and where the line leaves it, ' +
-    'the code no longer fits there.'],
   [/^tlb/, 'Cost of translation over pages',
     'The line stays down while a TLB holds every page that is visited, and rises where one runs out of entries.'],
   [/^itlb/, 'Cost of translation over pages of code',
