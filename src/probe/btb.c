@@ -244,11 +244,7 @@ static bool count_missed(struct fm_lab *lab, size_t blocks, struct fm_spacing sp
 {
     const struct fm_count_care care = {
         .bit = FM_TARGET_EVENT, .none = NO_MISS, .manner = {.jumps = true}};
-    const struct fm_dense_plan plan = {.blocks = blocks,
-                                       .spacing = spacing.bytes,
-                                       .staggered = spacing.staggered,
-                                       .page = lab->machine->info.page_size,
-                                       .seed = lab->placement_seed};
+    const struct fm_dense_plan plan = fm_jump_plan(lab, blocks, spacing);
     struct fm_string string;
     return fm_dense_string(&string, &plan, err) && fm_count_lap(lab, &string, &care, missed, err);
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/tlb_steps.h"
 #include "probe/lab.h"
+#include "refstring/refstring.h"
 
 #define FM_FIRST_JUMPS 8
 #define FM_BTB_LEVELS  3
@@ -33,6 +34,10 @@ double fm_most_jumps(const struct fm_lab *lab);
 /* Blocks of FM_DENSE_BLOCK bytes that have so many jumps, one at the least. */
 size_t fm_jump_blocks(double jumps, struct fm_spacing spacing);
 bool fm_place_jumps(struct fm_lab *lab, size_t blocks, struct fm_error *err);
+
+/* The string of so many blocks, as they lie now. */
+struct fm_dense_plan fm_jump_plan(const struct fm_lab *lab, size_t blocks,
+                                  struct fm_spacing spacing);
 
 /* What each second jump takes. */
 bool fm_time_jump(struct fm_lab *lab, size_t blocks, struct fm_spacing spacing, double *ns,

@@ -17,15 +17,21 @@ double fm_most_jumps(const struct fm_lab *lab)
     return most[lab->options->effort];
 }
 
+struct fm_dense_plan fm_jump_plan(const struct fm_lab *lab, size_t blocks,
+                                  struct fm_spacing spacing)
+{
+    return (struct fm_dense_plan){.blocks = blocks,
+                                  .spacing = spacing.bytes,
+                                  .staggered = spacing.staggered,
+                                  .page = lab->machine->info.page_size,
+                                  .seed = lab->placement_seed};
+}
+
 static bool time_dense(struct fm_lab *lab, size_t blocks, struct fm_spacing spacing, double *ns,
                        struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 4, .jumps = true, .steps = 256};
-    const struct fm_dense_plan plan = {.blocks = blocks,
-                                       .spacing = spacing.bytes,
-                                       .staggered = spacing.staggered,
-                                       .page = lab->machine->info.page_size,
-                                       .seed = lab->placement_seed};
+    const struct fm_dense_plan plan = fm_jump_plan(lab, blocks, spacing);
     struct fm_string string;
     if (!fm_dense_string(&string, &plan, err))
         return false;

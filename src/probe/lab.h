@@ -39,10 +39,10 @@ struct fm_known {
     size_t count;                                      /* memory included; 0: nothing known */
     bool memory_seen;                                  /* the last plateau is flat to its end */
     bool scattered;                                    /* page placement moves the rises */
-    struct fm_knee_fit
-        fit; /* the walk as a sum of knees; count 0 where that does not describe it */
-    double
-        second_ns;   /* latency of the second level, where it was found without a plateau; 0: not */
+    /* The walk as a sum of knees; count 0 where that does not describe it. */
+    struct fm_knee_fit fit;
+    /* Latency of the second level, where it was found without a plateau; 0: not. */
+    double second_ns;
     double cycle_ns; /* 0: not determined */
     double cycle_low, cycle_high;
     double add_ns;    /* an integer add; 0: not measured */

@@ -87,7 +87,8 @@ double fm_walk_at(const struct fm_walk *walk, double bytes)
     return exp(log(fm_walk_mean(a)) * (1 - part) + log(fm_walk_mean(b)) * part);
 }
 
-double fm_walk_tlb_at(const struct fm_walk *walk, double bytes)
+/* The TLB's part at any footprint, interpolated as latency is. */
+static double tlb_at(const struct fm_walk *walk, double bytes)
 {
     const struct fm_walk_point *a, *b;
     if (walk->count == 0)
@@ -309,7 +310,7 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
             return false;
     }
     if (ns)
-        *ns = whole - fm_walk_tlb_at(walk, (double)bytes);
+        *ns = whole - tlb_at(walk, (double)bytes);
     return true;
 }
 

@@ -84,9 +84,6 @@ double fm_walk_tlb_error(const struct fm_walk_point *point);
 /* Latency at any footprint, interpolated (log-log) between points, flat beyond the ends. */
 double fm_walk_at(const struct fm_walk *walk, double bytes);
 
-/* The TLB's part at any footprint, likewise. */
-double fm_walk_tlb_at(const struct fm_walk *walk, double bytes);
-
 /* The walk as arrays of footprints, latencies and relative errors (NULL: not wanted); returns how
    many points there are. */
 size_t fm_walk_unpack(const struct fm_walk *walk, double *bytes, double *latency, double *error);
