@@ -28,8 +28,9 @@ struct fm_gap {
 bool fm_conflicts(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
                   const struct fm_gap *gap, unsigned repeats, bool *yes, struct fm_error *err);
 
-/* Whether the conflict shows on fresh pages too, while one word fewer never conflicts. If not, page
-   placement decides it, and not the index. Leaves an arena just large enough for the gap. */
+/* Whether the conflict shows on fresh pages too, while one word fewer never conflicts and twice as
+   many nearly always miss. If not, page placement or noise decides it, and not the index. Leaves an
+   arena large enough for twice the gap. */
 bool fm_conflict_confirmed(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
                            const struct fm_gap *gap, bool *yes, struct fm_error *err);
 

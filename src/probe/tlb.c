@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/units.h"
+#include "probe/growth.h"
 #include "probe/probe.h"
 #include "probe/unified.h"
 
@@ -306,6 +307,8 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     bool good = (!pages->code || find_shared(lab, &tlbs, shared, err)) &&
                 fm_read_tlb_curve(lab, &tlbs, err);
     const bool rises = good && tlbs.count > 0, ripe = pages->ripen.visits > 0;
+    if (rises && !ripe && !*qualifier && !pages->code && !tlbs.vanishes)
+        good = fm_grow_early(lab, pages->size, &tlbs.known[0].step, &tlbs.vanishes, err);
     pages->early = good && !ripe && (tlbs.vanishes || !rises);
     if (pages->early && tlbs.vanishes)
         tlbs.count = 0;

@@ -43,7 +43,7 @@ struct fm_tlbs {
     size_t count;
     double most;             /* pages that are of interest; 0: as many as there may be */
     double far;              /* pages at the end of the curve */
-    bool vanishes;           /* the cost of translation, where pages are more */
+    bool vanishes;           /* the cost of translation, where pages are more or much used */
     struct fm_tlb_step lost; /* the last rise that was not there any more; held 0: none */
 };
 

@@ -4,6 +4,9 @@
 
 #include "probe/lab.h"
 
+/* The fewest lines of a page that can be visited in bursts, so that caches have little to do. */
+#define FM_FEWEST_LINES 2
+
 /* What it takes for pages to have grown: so many visits to an arena of so many pages, which are
    more than TLBs hold. No visits: they do not grow. */
 struct fm_ripening {
@@ -35,6 +38,15 @@ void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride);
 bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
                     struct fm_error *err);
 
+/* Visits the first pages of the placed arena, of the size they are mapped in, until they have grown
+   as the list has it. */
+bool fm_ripen(struct fm_lab *lab, const struct fm_page_list *list, size_t count,
+              struct fm_error *err);
+
+/* Times visits to the pages of a list, so many lines of each in a row. */
+bool fm_time_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned burst,
+                    const struct fm_care *care, double *ns, struct fm_error *err);
+
 /* A reading: what translation adds to a reference, and what the reference takes besides. */
 struct fm_translation {
     double cost_ns, rest_ns;
@@ -58,13 +70,5 @@ bool fm_time_pages(struct fm_lab *lab, struct fm_page_list *list, const struct f
 /* The same of a list as it stands, on a fresh placement. */
 bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const struct fm_care *care,
                     struct fm_translation *found, struct fm_error *err);
-
-/* Finds whether pages grow while they are used, as AMP saw IRIX do: the same visits take less time
-   after many of them, on every arena. */
-bool fm_find_growth(struct fm_lab *lab, size_t page, struct fm_ripening *found,
-                    struct fm_error *err);
-
-/* What surely ripens pages that grow sooner than that can see. */
-struct fm_ripening fm_early_growth(void);
 
 #endif

@@ -452,6 +452,7 @@ static void notices_pages_that_grow_at_once(void **state)
 {
     (void)state;
     expect_growth(512, 2000, 65536);
+    expect_growth(512, 2000, 16384);
     expect_growth(0, 500, 2u << 20);
 }
 
