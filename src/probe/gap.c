@@ -18,12 +18,18 @@
 /* Part of a hit below which the clock is not believed. */
 #define GRAIN 0.02
 
+/* Gaps that conflict on one placement and not on others after which no further ones are asked, and
+   their part of those asked: where page placement decides, many do that, where noise does, few. */
+#define MOST_REFUTED 24
+#define REFUTED_PART 0.2
+
 struct search {
     struct fm_conflict_gauge gauge;
     size_t line;
     double low, high; /* where the capacity must lie, from the walk */
     unsigned ways;
     size_t way_bytes;
+    unsigned asked, refuted; /* gaps, and those that were not confirmed */
 };
 
 /* What a miss adds. The next plateau says so, unless it is that of a level further out, the second
@@ -57,20 +63,26 @@ static bool look_again(struct fm_lab *lab, struct search *search, struct fm_erro
     return true;
 }
 
+static bool is_hopeless(const struct search *search)
+{
+    return search->refuted > MOST_REFUTED && search->refuted > REFUTED_PART * search->asked;
+}
+
 static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error *err)
 {
     const size_t arena = (size_t)(3 * search->high) + 2 * lab->machine->info.page_size;
     const unsigned most = (unsigned)(search->high / (double)search->line) + 2;
     if (!fm_lab_place(lab, arena, err))
         return false;
-    for (unsigned count = 2; count <= most && !search->ways; count++) {
+    for (unsigned count = 2; count <= most && !is_hopeless(search); count++) {
         const size_t from = (size_t)ceil(search->low / (count - 1) / (double)search->line);
         const size_t to = (size_t)floor(search->high / (count - 1) / (double)search->line);
         if (!fm_lab_go_on(lab, (double)count / most, err))
             return false;
-        for (size_t lines = from ? from : 1; lines <= to && !search->ways; lines++) {
+        for (size_t lines = from ? from : 1; lines <= to && !is_hopeless(search); lines++) {
             bool yes;
             const struct fm_gap gap = {.count = count, .stride = lines * search->line};
+            search->asked++;
             if (!fm_conflicts(lab, &search->gauge, &gap, 2, &yes, err))
                 return false;
             if (!yes)
@@ -80,9 +92,11 @@ static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error
             if (yes) {
                 search->ways = count - 1;
                 search->way_bytes = gap.stride;
-            } else if (!fm_lab_place(lab, arena, err)) {
-                return false;
+                return true;
             }
+            search->refuted++;
+            if (!fm_lab_place(lab, arena, err))
+                return false;
         }
     }
     return true;

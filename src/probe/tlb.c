@@ -199,7 +199,8 @@ struct pages {
     bool code;             /* jumps go there, not loads */
     struct fm_ripening ripen;
     size_t grown; /* what is found that an entry maps of the grown ones; 0: not found */
-    bool early;   /* found that they may have grown before they were first timed */
+    bool rises;   /* found that translation costs something from some pages on */
+    bool early;   /* … and that they may have grown before they were first timed */
 };
 
 static const struct fm_finding *entries_of_data(const struct fm_lab *lab, size_t index)
@@ -306,10 +307,11 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
         return false;
     bool good = (!pages->code || find_shared(lab, &tlbs, shared, err)) &&
                 fm_read_tlb_curve(lab, &tlbs, err);
-    const bool rises = good && tlbs.count > 0, ripe = pages->ripen.visits > 0;
-    if (rises && !ripe && !*qualifier && !pages->code && !tlbs.vanishes)
+    const bool ripe = pages->ripen.visits > 0;
+    pages->rises = good && tlbs.count > 0;
+    if (pages->rises && !ripe && !*qualifier && !pages->code && !tlbs.vanishes)
         good = fm_grow_early(lab, pages->size, &tlbs.known[0].step, &tlbs.vanishes, err);
-    pages->early = good && !ripe && (tlbs.vanishes || !rises);
+    pages->early = good && !ripe && (tlbs.vanishes || !pages->rises);
     if (pages->early && tlbs.vanishes)
         tlbs.count = 0;
     if (good && tlbs.count && !pages->code)
@@ -337,7 +339,7 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
         keep_walk(lab, &tlbs);
     }
     if (good)
-        report_none(lab, &tlbs, rises);
+        report_none(lab, &tlbs, pages->rises);
     mark_levels(lab, &tlbs);
     /* What was measured stays; less memory is no failure. */
     if (!good && err->code == FM_ERR_NO_MEMORY) {
@@ -419,18 +421,23 @@ static bool count_grown(struct fm_lab *lab, const struct pages *pages, size_t *s
 }
 
 /* Under pages that grow the TLBs are those of the pages that they become: each arena is used until
-   that has happened. Entries that map no more than a base page show that they did not grow. */
-static bool survey_grown(struct fm_lab *lab, const struct fm_ripening *ripen, struct fm_error *err)
+   that has happened. Entries that map no more than a base page show that they did not grow. Units
+   smaller than the fewest are known to fit. */
+static bool survey_grown(struct fm_lab *lab, const struct fm_ripening *ripen, size_t fewest_units,
+                         struct fm_error *err)
 {
     const size_t base = lab->machine->info.page_size;
     char from[FM_SIZE_TEXT], to[FM_SIZE_TEXT];
     struct pages pages = {.size = base, .mapped = base, .qualifier = "", .ripen = *ripen};
     size_t shared = 0;
-    for (size_t units = 1; units <= MOST_UNITS && !shared; units *= UNIT_GROWTH) {
+    for (size_t units = fewest_units; units <= MOST_UNITS && !shared; units *= UNIT_GROWTH) {
         pages.size = units * base;
         if (!count_grown(lab, &pages, &shared, err))
             return false;
     }
+    /* What fits however it is used has not been seen to grow, and is told already. */
+    if (!shared && fewest_units > 1)
+        return true;
     pages.size *= shared ? shared : 1;
     if (!survey_page_size(lab, &pages, err))
         return false;
@@ -454,12 +461,14 @@ static bool survey_base(struct fm_lab *lab, struct fm_error *err)
     if (!fm_find_growth(lab, page, &ripen, err))
         return false;
     if (ripen.visits > 0)
-        return survey_grown(lab, &ripen, err);
+        return survey_grown(lab, &ripen, 1, err);
     report_pages(lab, false);
     if (!survey_page_size(lab, &pages, err))
         return false;
+    if (!pages.early)
+        return true;
     ripen = fm_early_growth();
-    return !pages.early || survey_grown(lab, &ripen, err);
+    return survey_grown(lab, &ripen, pages.rises ? 1 : UNIT_GROWTH, err);
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
