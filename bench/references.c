@@ -1,11 +1,13 @@
 /* What a survey asks of a simulated machine: references by the clock alone, and with the machine's
    exact counters beside it, in all and by each probe. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/machine_file.h"
 #include "goal.h"
 #include "machine/simulated/simulated.h"
+#include "random_machine.h"
 #include "survey/survey.h"
 #include "thrifty_machine.h"
 
@@ -69,37 +71,84 @@ static void survey(const struct fm_description *description, bool counters, stru
     fm_result_free(&result);
 }
 
-static void bench(const char *file, bool every_probe)
+static void show_probes(const struct spent *clock, const struct spent *both)
 {
-    const char *folder = getenv("FATHOM_SOURCE");
-    char path[4096];
-    struct fm_description description;
-    struct fm_error err;
-    struct spent clock, both;
-    snprintf(path, sizeof path, "%s/machines/%s.yaml", folder ? folder : ".", file);
-    if (!fm_description_read(strchr(file, '/') ? file : path, &description, &err))
-        give_up(&err);
-    survey(&description, false, &clock);
-    survey(&description, true, &both);
-    goal_at_most(file, both.all / 1e6, "million", GOAL * clock.all / 1e6);
-    for (size_t i = 0; every_probe && i < fm_probe_count(); i++) {
+    for (size_t i = 0; i < fm_probe_count(); i++) {
         const char *name = fm_probe_at(i).name;
-        const double alone = of_probe(&clock, name), beside = of_probe(&both, name);
+        const double alone = of_probe(clock, name), beside = of_probe(both, name);
         if (alone > 0 || beside > 0)
             printf("  %-20s clock alone %7.2f, with counters %7.2f million\n", name, alone / 1e6,
                    beside / 1e6);
     }
 }
 
-/* Named machines are shown probe by probe. */
+/* Whether counters save as much as they are to. */
+static bool bench(const char *name, const struct fm_description *description, bool every_probe)
+{
+    struct spent clock, both;
+    survey(description, false, &clock);
+    survey(description, true, &both);
+    goal_at_most(name, both.all / 1e6, "million", GOAL * clock.all / 1e6);
+    fflush(stdout);
+    if (every_probe)
+        show_probes(&clock, &both);
+    return both.all <= GOAL * clock.all;
+}
+
+static bool bench_file(const char *file, bool every_probe)
+{
+    const char *folder = getenv("FATHOM_SOURCE");
+    char path[4096];
+    struct fm_description description;
+    struct fm_error err;
+    snprintf(path, sizeof path, "%s/machines/%s.yaml", folder ? folder : ".", file);
+    if (!fm_description_read(strchr(file, '/') ? file : path, &description, &err))
+        give_up(&err);
+    return bench(file, &description, every_probe);
+}
+
+/* Random machines, by turns quiet and with noise on scattered pages; every fourth has no TLB. How
+   many of them miss the goal. */
+static unsigned bench_random(unsigned first, unsigned count, bool every_probe)
+{
+    unsigned bad = 0;
+    for (unsigned i = first; i < first + count; i++) {
+        const bool noise = i % 2, translates = i % 8 < 6;
+        struct fm_description description;
+        char name[64];
+        fm_random_machine(1, i, noise, &description);
+        if (!translates)
+            description.tlb_count = 0;
+        snprintf(name, sizeof name, "random %u%s%s", i, noise ? ", noise" : "",
+                 translates ? "" : ", no TLB");
+        bad += !bench(name, &description, every_probe);
+    }
+    return bad;
+}
+
+static unsigned number(const char *text)
+{
+    char *end;
+    const unsigned long value = strtoul(text, &end, 10);
+    if (*end || end == text || value > UINT_MAX)
+        give_up(&(struct fm_error){.text = "bench-references --random FIRST COUNT"});
+    return (unsigned)value;
+}
+
+/* bench-references [MACHINE...]: named ones are shown probe by probe.
+   bench-references --random FIRST COUNT: fails if one of them misses the goal. */
 int main(int argc, char **argv)
 {
     static const char *const some[] = {"intel-pentium-133", "intel-core2-t5600-merom",
                                        "intel-xeon-e5530-nehalem", "intel-pentium4",
                                        "sun-ultrasparc-t1"};
+    if (argc == 4 && strcmp(argv[1], "--random") == 0) {
+        const unsigned count = number(argv[3]);
+        return bench_random(number(argv[2]), count, count == 1) > 0;
+    }
     for (int i = 1; i < argc; i++)
-        bench(argv[i], true);
+        bench_file(argv[i], true);
     for (size_t i = 0; argc == 1 && i < sizeof some / sizeof some[0]; i++)
-        bench(some[i], false);
+        bench_file(some[i], false);
     return 0;
 }

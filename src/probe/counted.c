@@ -87,7 +87,8 @@ static bool count_laps(struct fm_lab *lab, struct fm_string *string,
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 {
     return lab->believed & 1u << bit && !(lab->by_stores & 1u << bit) &&
-           !fm_event_is_of_code(bit) && lab->adds_nothing >= OFTEN && lab->adds_something == 0 &&
+           !fm_event_is_of_code(bit) && lab->adds_nothing >= OFTEN &&
+           !(lab->adds_something & 1u << bit) &&
            !lab->machine->info.counters
                 .alone; /* a model that is all there is has no second witness */
 }
@@ -124,7 +125,7 @@ static bool count_difference(struct fm_lab *lab, struct fm_string *string,
     if (!mostly && many == few * laps)
         lab->adds_nothing++;
     else if (!mostly)
-        lab->adds_something++;
+        lab->adds_something |= 1u << care->bit;
     return true;
 }
 
@@ -165,6 +166,19 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
             break;
     }
     fm_string_free(string);
+    return good;
+}
+
+bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, unsigned laps,
+                   double *misses, struct fm_error *err)
+{
+    struct fm_sample sample;
+    fm_string_prime(string, laps);
+    fm_string_time(string, string->orders[0].count);
+    const bool good = fm_lab_go_on(lab, lab->part, err) &&
+                      lab->machine->ops->count(lab->machine, string, 1, &sample, err);
+    fm_string_free(string);
+    *misses = good ? (double)fm_event_count(&sample.counts, bit) : 0;
     return good;
 }
 

@@ -39,6 +39,11 @@ struct fm_count_care {
 bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
                   double *misses, struct fm_error *err);
 
+/* Misses of an event in one lap, after so many, as they come out in one run: for events that are
+   exact. Frees the string. */
+bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, unsigned laps,
+                   double *misses, struct fm_error *err);
+
 /* Whether one run counts what is there and no more, by what was seen so far. */
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit);
 

@@ -95,10 +95,12 @@ static void report_tlb(struct fm_lab *lab, unsigned bit, const struct fm_counted
         say_exact(lab, bit, "reach", "B", voice, found->bytes);
     else
         give_reason(lab, bit, "reach", "B", "it misses before it is full: its index may be hashed");
-    if (found->line)
+    if (found->sharp && found->line)
         say_exact(lab, bit, "entries", "", voice, found->bytes / (double)found->line);
     else
-        give_reason(lab, bit, "entries", "", "what an entry maps was not found");
+        give_reason(lab, bit, "entries", "",
+                    found->sharp ? "what an entry maps was not found"
+                                 : "it misses before it is full: its index may be hashed");
 }
 
 void fm_report_counted(struct fm_lab *lab, unsigned bit, const struct fm_counted *found,

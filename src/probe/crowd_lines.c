@@ -94,17 +94,9 @@ static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count
                                         .flushed_count = crowd->next,
                                         .seed = fm_lab_seed(lab)};
     struct fm_string string;
-    struct fm_sample sample;
-    if (!fm_listed_string(&string, &plan, err))
-        return false;
     crowd->spent += (double)(count * (LAPS + 1));
-    fm_string_prime(&string, LAPS);
-    fm_string_time(&string, count);
-    const bool good = fm_lab_go_on(lab, 0, err) &&
-                      lab->machine->ops->count(lab->machine, &string, 1, &sample, err);
-    fm_string_free(&string);
-    *misses = good ? (double)fm_event_count(&sample.counts, lines->bit) : 0;
-    return good;
+    return fm_listed_string(&string, &plan, err) &&
+           fm_count_once(lab, &string, lines->bit, LAPS, misses, err);
 }
 
 static uint32_t word_of(const struct fm_crowd_lines *lines, uint32_t item)

@@ -54,9 +54,9 @@ struct fm_known {
        what it brings, which is a line or some of them; 0: not known. */
     double code_from, code_to, code_miss_ns;
     size_t code_unit;
-    bool pages_grow;  /* while they are used */
-    bool tlb_hashed;  /* no stride keeps to a set of the first data TLB */
-    bool tlb_doubted; /* some rise of translation was taken for that of caches or page tables */
+    bool pages_grow;     /* while they are used */
+    unsigned tlb_hashed; /* data TLBs of which no stride keeps to a set, as bits */
+    bool tlb_doubted;    /* some rise of translation was taken for that of caches or page tables */
 };
 
 /* A level whose next is not slower than this many times must show more than a plateau to be
@@ -78,8 +78,9 @@ struct fm_lab {
     struct fm_walk walk;
     unsigned believed;  /* events whose counts have shown that they can be, as bits */
     unsigned by_stores; /* those among them that are right of stores alone */
-    /* Times that a long run and a short one were counted, and showed that the meter adds nothing,
-       or something. */
+    /* Times that a long run and a short one were counted, and showed that the meter adds nothing;
+       and events, as bits, of which they showed something: where a policy draws lots, or takes its
+       time to settle, laps differ, but those of other structures do not. */
     unsigned adds_nothing, adds_something;
     struct fm_counted counted[FM_EVENTS]; /* what they show */
     double fastest_ns;                    /* the least time a reference took so far */

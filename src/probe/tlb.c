@@ -26,11 +26,14 @@ static struct fm_finding *tlb_finding(struct fm_lab *lab, const struct fm_tlbs *
 }
 
 static void report_number(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,
-                          const char *attribute, const char *unit, double value, const char *method)
+                          const char *attribute, const char *unit, double value, const char *method,
+                          const char *meter)
 {
     struct fm_finding *finding = tlb_finding(lab, tlbs, index, attribute, unit);
     if (finding)
         fm_measured(finding, value, value, value, 0.98, method, tlbs->evidence);
+    if (finding && meter)
+        fm_decided(finding, fm_number(value), 0.98, meter, method);
 }
 
 static void report_open(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,
@@ -56,11 +59,11 @@ static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t 
         report_open(lab, tlbs, index, "ways", "", reason);
         return;
     }
-    report_number(lab, tlbs, index, "entries", "", tlb->entries, tlb->method);
+    report_number(lab, tlbs, index, "entries", "", tlb->entries, tlb->method, tlb->meter);
     report_number(lab, tlbs, index, "reach", "B", (double)tlb->entries * (double)tlb->piece,
-                  tlb->method);
-    report_number(lab, tlbs, index, "page_size", "B", (double)tlb->piece, "pieces");
-    report_number(lab, tlbs, index, "ways", "", tlb->ways, tlb->method);
+                  tlb->method, tlb->meter);
+    report_number(lab, tlbs, index, "page_size", "B", (double)tlb->piece, "pieces", NULL);
+    report_number(lab, tlbs, index, "ways", "", tlb->ways, tlb->method, tlb->meter);
     struct fm_finding *ways = tlb_finding(lab, tlbs, index, "ways", "");
     if (ways && tlb->sets == 1)
         ways->value = ways->low = ways->high = fm_text("full");
@@ -189,6 +192,14 @@ static void keep_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs)
     known->walk_low = last->cost_low;
     known->walk_high = last->cost_high;
     known->walk_pages = last->step.missed;
+}
+
+/* Of which levels no stride keeps to a set. */
+static void keep_hashed(struct fm_lab *lab, const struct fm_tlbs *tlbs)
+{
+    lab->known.tlb_hashed = 0;
+    for (size_t i = 0; i < tlbs->count; i++)
+        lab->known.tlb_hashed |= (unsigned)tlbs->known[i].hashed << i;
 }
 
 /* Pages to be measured. */
@@ -332,7 +343,7 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     }
     pages->grown = tlbs.count && tlbs.known[0].ways ? tlbs.known[0].piece : 0;
     if (!*qualifier && !pages->code)
-        lab->known.tlb_hashed = tlbs.count && tlbs.known[0].hashed;
+        keep_hashed(lab, &tlbs);
     const bool grown = ripe && pages->grown != pages->mapped;
     if (good && !*qualifier && !grown && !pages->code) {
         fm_compare_with_walk(lab, &tlbs);

@@ -6,6 +6,13 @@
 #include "core/units.h"
 #include "probe/translation.h"
 
+/* What counters show of a level. */
+struct fm_tlb_hint {
+    unsigned ways, sets; /* 0: nothing */
+    bool crowded;        /* found by crowding it: pages that conflict may lie in no row */
+    bool spares;         /* some pages of a set that is too small */
+};
+
 struct fm_known_tlb {
     struct fm_tlb_step step;
     struct fm_tlb_step alone, rest; /* its first rise, and what others that were joined to it make
@@ -19,8 +26,10 @@ struct fm_known_tlb {
     unsigned sets;                  /* 0: not determined; 1: fully associative */
     bool hashed;                    /* no stride keeps to one of the sets */
     bool spares;                    /* some pages of a set that is too small, which LRU does not */
-    bool soft;          /* misses take long to set in: it may be the rise of two levels */
+    bool soft; /* misses take long to set in: it may be the rise of two levels */
+    struct fm_tlb_hint hint;
     const char *method; /* that found the entries */
+    const char *meter;  /* … by which witness; NULL: the clock */
     const char *doubt;  /* why crowding it decided nothing; NULL: it was not crowded, or did */
     size_t piece;       /* bytes that an entry maps */
     bool in_pieces;     /* entries were counted in pieces of pages, and ways not in pages */
@@ -101,7 +110,23 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
 
 /* Finds the same, and entries, by taking in pages until none fits any more, and by counting which
    of them share a set with one that does not. Needs no stride, and takes much longer. Leaves ways 0
-   where that does not decide. */
-bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
+   where that does not decide. `event` counts what misses; FM_EVENTS: the clock tells. */
+bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, unsigned event,
+                  struct fm_error *err);
+
+/* The event of a level, FM_EVENTS where it has none, and what it showed. */
+unsigned fm_tlb_event(const struct fm_tlbs *tlbs, size_t index);
+const struct fm_counted *fm_tlb_counted(const struct fm_lab *lab, const struct fm_tlbs *tlbs,
+                                        size_t index);
+
+/* Whether that event counts what is there and no more. */
+bool fm_tlb_is_exact(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index);
+
+/* Keeps as a hint what counters show of ways and sets. Where they have shown no edge that is sharp
+   it is crowded by its event. */
+bool fm_hint_at_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
+
+/* What was hinted at becomes what is known, by its event alone. */
+void fm_take_hint(const struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index);
 
 #endif

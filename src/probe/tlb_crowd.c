@@ -1,17 +1,22 @@
 /* A TLB crowded page by page (crowd.h): for an index that no stride explains, and for policies that
  * let no group of pages conflict cleanly. */
 #include <math.h>
+#include <string.h>
 
 #include "analysis/occupancy.h"
 #include "core/rng.h"
 #include "probe/crowd.h"
 #include "probe/tlb.h"
+#include "refstring/refstring.h"
 
 /* References that may be spent on a level, in each effort. */
 static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1e8, [FM_THOROUGH] = 1e9};
 /* Pages to choose from, in those at which misses are many: the last class to be filled waits long
    for its last member, and then as long again until it is sure to be the last. */
 #define RISES 6
+/* … where what misses is counted: what looks like the end of a slow rise to the clock may be far
+   from it. */
+#define COUNTED_RISES 16
 /* More pages than these a level surely does not hold, in those at which misses are many. */
 #define ABOVE 1.3
 /* One page too many of a thousand makes less of a difference than one of a dozen. */
@@ -31,6 +36,9 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1e8, [FM_THOROUGH
    that a hash chooses fill unevenly, or lots are drawn which page is spared. */
 #define LOAD       2
 #define LUCKY_LOAD 4
+
+/* What is touched of a page, where it is touched once. */
+#define UNIT 64
 
 /* Part of the pages at which misses are many that a level surely holds. */
 #define FEW 0.5
@@ -62,10 +70,17 @@ static bool time_pages(struct fm_lab *lab, struct fm_page_list *list, const uint
     return fm_time_translation(lab, list, &care, found, err);
 }
 
+/* A level that is crowded. */
+struct crowded {
+    struct fm_page_list *list;
+    unsigned event; /* FM_EVENTS: the clock tells */
+};
+
 static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
                        struct fm_error *err)
 {
-    struct fm_page_list *list = crowd->data;
+    const struct crowded *level = crowd->data;
+    struct fm_page_list *list = level->list;
     struct fm_translation found;
     const unsigned repeats = fm_crowd_repeats(crowd, count, repeats_of(count));
     /* Where one too many makes all miss, nothing is drawn by lot. */
@@ -79,6 +94,45 @@ static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count,
     return true;
 }
 
+/* By the level's own event: it is not asked what caches take, nor twice. */
+static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *misses,
+                        struct fm_error *err)
+{
+    const struct crowded *level = crowd->data;
+    const struct fm_page_plan plan = {.pages = crowd->trial,
+                                      .count = count,
+                                      .page = level->list->page,
+                                      .unit = UNIT,
+                                      .lines = 1,
+                                      .burst = 1,
+                                      .seed = fm_lab_seed(lab)};
+    const unsigned laps = crowd->all_miss ? LEAST_LAPS : laps_of(count);
+    struct fm_string string;
+    crowd->spent += (double)count * (laps + 1);
+    return fm_page_string(&string, &plan, err) &&
+           fm_count_once(lab, &string, level->event, laps, misses, err);
+}
+
+/* The part of the first pages of the pool that misses. */
+static bool part_of_choice(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *part,
+                           struct fm_error *err)
+{
+    const struct crowded *level = crowd->data;
+    if (crowd->tell) {
+        double misses;
+        memcpy(crowd->trial, crowd->pool, count * sizeof *crowd->trial);
+        const bool counted = crowd->tell(lab, crowd, count, &misses, err);
+        *part = counted ? misses / (double)count : 0;
+        return counted;
+    }
+    struct fm_translation found;
+    if (!time_pages(lab, level->list, crowd->pool, count, repeats_of(count), laps_of(count), &found,
+                    err))
+        return false;
+    *part = (found.cost_ns - crowd->hit_ns) / crowd->penalty_ns;
+    return true;
+}
+
 /* As many pages as there are entries, chosen at random: what ways and entries lead to expect of
    them, where one too many makes all of its set miss, is a witness that knows nothing of classes.
  */
@@ -89,14 +143,13 @@ static bool agrees(struct fm_lab *lab, struct fm_crowd *crowd, const struct fm_c
     const double expected = fm_occupancy_misses(shown->held, shown->held / ways, ways);
     double sum = 0;
     for (int i = 0; i < CHOICES; i++) {
-        struct fm_translation found;
         struct fm_rng rng;
+        double part;
         fm_rng_seed(&rng, fm_lab_seed(lab));
         fm_rng_shuffle(&rng, crowd->pool, crowd->items);
-        if (!time_pages(lab, crowd->data, crowd->pool, shown->held, repeats_of(shown->held),
-                        laps_of(shown->held), &found, err))
+        if (!part_of_choice(lab, crowd, shown->held, &part, err))
             return false;
-        sum += (found.cost_ns - crowd->hit_ns) / crowd->penalty_ns / CHOICES;
+        sum += part / CHOICES;
     }
     *yes = fabs(sum - expected) < AGREE;
     return true;
@@ -140,18 +193,24 @@ static bool decide(struct fm_lab *lab, struct fm_crowd *crowd, const struct fm_c
     return true;
 }
 
-bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
+bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, unsigned event,
+                  struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
     struct fm_crowded shown;
+    struct crowded level = {&tlbs->list, event};
+    const bool counted = event < FM_EVENTS;
+    const double rises = counted ? COUNTED_RISES : RISES;
     struct fm_crowd crowd = {.time = time_trial,
-                             .data = &tlbs->list,
-                             .items = (size_t)fmin(RISES * tlb->step.missed, tlbs->far),
+                             .tell = counted ? count_trial : NULL,
+                             .data = &level,
+                             .items = (size_t)fmin(rises * tlb->step.missed, tlbs->far),
                              .shallow = held_inside(tlbs, index),
                              .hit_ns = tlb->step.cost_before,
                              .penalty_ns = tlb->step.cost - tlb->step.cost_before,
                              .spend = spend[lab->options->effort]};
-    crowd.kept = crowd.shallow;
+    /* To count takes so little that none of its pages needs to stay inside by luck. */
+    crowd.kept = counted ? LUCKY_LOAD / LOAD * crowd.shallow : crowd.shallow;
     /* What the levels inside may hold is no less than what this one holds: they cannot be told
      * apart.
      */
@@ -159,7 +218,8 @@ bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct
         tlb->doubt = "the level inside may hold too much of it";
         return true;
     }
-    crowd.most = (size_t)fmin(ABOVE * tlb->step.missed, (double)crowd.items);
+    crowd.most =
+        (size_t)fmin((counted ? rises / RISES : 1) * ABOVE * tlb->step.missed, (double)crowd.items);
     const bool good = fm_crowd_open(lab, &crowd, 0, 1, err) &&
                       fm_place_pages(lab, &tlbs->list, crowd.items, err) &&
                       fm_crowd_out(lab, &crowd, &shown, err) &&

@@ -71,16 +71,6 @@ static bool agree(const struct fm_tlb_point *one, const struct fm_tlb_point *oth
     return true;
 }
 
-/* The event of a level; FM_EVENTS: it has none. Counters have counted base pages alone. */
-static unsigned event_of(const struct fm_tlbs *tlbs, size_t index)
-{
-    if (*tlbs->qualifier || tlbs->list.ripen.visits > 0)
-        return FM_EVENTS;
-    if (tlbs->list.code)
-        return index == 0 ? FM_CODE_EVENT + 1 : FM_EVENTS;
-    return index < FM_TLB_LEVELS ? FM_CACHE_LEVELS + (unsigned)index : FM_EVENTS;
-}
-
 /* Whether the rises of a sweep are those that counters have shown, and no others. */
 static bool are_counted(const struct fm_lab *lab, const struct fm_tlbs *tlbs,
                         const struct fm_tlb_point *points, size_t n)
@@ -92,12 +82,12 @@ static bool are_counted(const struct fm_lab *lab, const struct fm_tlbs *tlbs,
         return false;
     const size_t count = fm_read_tlb_steps(smooth, n, steps, MOST_RISES);
     for (size_t i = 0; i < count; i++) {
-        const struct fm_counted *found = fm_lab_counted(lab, event_of(tlbs, i));
+        const struct fm_counted *found = fm_tlb_counted(lab, tlbs, i);
         const double pages = found ? found->bytes / (double)tlbs->page : 0;
         if (!found || !found->ways || pages < steps[i].held || pages > steps[i].missed)
             return false;
     }
-    return count > 0 && !fm_lab_counted(lab, event_of(tlbs, count));
+    return count > 0 && !fm_tlb_counted(lab, tlbs, count);
 }
 
 /* Errors of a reading that are more than nothing, and the part of a cost that is nothing of it. */

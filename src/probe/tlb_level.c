@@ -405,28 +405,12 @@ static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     return fm_find_tlb_ways(lab, tlbs, index, err) && doubt_joined(lab, tlbs, index, err);
 }
 
-static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
-                          struct fm_error *err)
+/* Where no group of pages conflicts: by where misses set in, or by crowding it. */
+static bool measure_otherwise(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                              struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
-    if (index > 0)
-        tlb->step.cost_before = tlbs->known[index - 1].step.cost;
-    if (!find_ways(lab, tlbs, index, err))
-        return false;
-    double part = 0, misses = 0;
-    tlb->entries = tlb->ways * tlb->sets;
-    tlb->method = "page-gap";
-    /* In one set any pages are a group, and a policy that is lucky with some may let one more seem
-       to be the first that misses. */
-    if (tlb->sets == 1 && index == 0 &&
-        (!part_beyond(lab, tlbs, &tlb->step, tlb->entries, &part, err) ||
-         !misses_of_lap(lab, tlbs, &tlb->step, tlb->entries, &misses, err)))
-        return false;
-    const bool open = isnan(misses) ? tlb->spares : misses > NO_MISS;
-    if (tlb->ways && part <= SOME && !open)
-        return true;
     bool sharp;
-    tlb->ways = tlb->sets = 0;
     if (!find_onset(lab, tlbs, tlb, &sharp, err))
         return false;
     /* A hashed index lets misses set in early, and takes long to let all miss. */
@@ -436,7 +420,42 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
         return false;
     /* Jumps to many pages at random are too much for what predicts them. */
     return tlb->ways || tlbs->list.code ||
-           (fm_crowd_tlb(lab, tlbs, index, err) && doubt_joined(lab, tlbs, index, err));
+           (fm_crowd_tlb(lab, tlbs, index, FM_EVENTS, err) && doubt_joined(lab, tlbs, index, err));
+}
+
+static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                          struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    if (index > 0)
+        tlb->step.cost_before = tlbs->known[index - 1].step.cost;
+    if (!fm_hint_at_tlb(lab, tlbs, index, err) || !find_ways(lab, tlbs, index, err))
+        return false;
+    double part = 0, misses = 0;
+    tlb->entries = tlb->ways * tlb->sets;
+    tlb->method = "page-gap";
+    if (tlb->hint.ways && tlb->ways == tlb->hint.ways && tlb->sets == tlb->hint.sets)
+        return true;
+    if (tlb->hint.crowded && !tlb->ways) {
+        fm_take_hint(lab, tlbs, index);
+        return true;
+    }
+    /* In one set any pages are a group, and a policy that is lucky with some may let one more seem
+       to be the first that misses. */
+    if (tlb->sets == 1 && index == 0 &&
+        (!part_beyond(lab, tlbs, &tlb->step, tlb->entries, &part, err) ||
+         !misses_of_lap(lab, tlbs, &tlb->step, tlb->entries, &misses, err)))
+        return false;
+    const bool open = isnan(misses) ? tlb->spares : misses > NO_MISS;
+    if (tlb->ways && part <= SOME && !open)
+        return true;
+    tlb->ways = tlb->sets = 0;
+    tlb->meter = NULL;
+    if (!fm_tlb_is_exact(lab, tlbs, index))
+        return measure_otherwise(lab, tlbs, index, err);
+    /* It was crowded by its event, which has shown no onset that is sharp. */
+    tlb->entries = (unsigned)tlb->step.held;
+    return true;
 }
 
 bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,

@@ -103,7 +103,7 @@ static bool number(const struct fm_lab *lab, unsigned level, const char *attribu
 static bool recall(const struct fm_lab *lab, unsigned level, struct tlb *tlb)
 {
     double entries, ways, piece, cost;
-    if (lab->known.tlb_hashed || !number(lab, level, "entries", &entries) ||
+    if (lab->known.tlb_hashed & 1u << (level - 1) || !number(lab, level, "entries", &entries) ||
         !number(lab, level, "ways", &ways) || !number(lab, level, "page_size", &piece) ||
         !number(lab, level, "miss_cost", &cost))
         return false;

@@ -11,6 +11,7 @@
 #include "analysis/median.h"
 #include "core/rng.h"
 #include "probe/tlb.h"
+#include "refstring/refstring.h"
 
 /* Part of the step from hit to miss that a group of n must show. Where replacement is no true LRU
    it keeps some of its pages. */
@@ -57,6 +58,9 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROU
 #define SOON_AFTER 3
 #define LONG_AFTER 24
 
+/* What is touched of a page, where it is touched once. */
+#define UNIT 64
+
 struct group {
     unsigned count; /* n */
     size_t stride;  /* s, in pages */
@@ -75,6 +79,7 @@ struct search {
     size_t base;     /* the group's first page: one that conflicts does so wherever it lies */
     double spent;    /* references */
     double whole_ns; /* what a reference takes */
+    unsigned event;  /* that counts what misses; FM_EVENTS: the clock tells */
 };
 
 /* Whether a level inside holds hardly any of the pages, by what is known of it: under LRU a set
@@ -171,6 +176,27 @@ static bool place(struct fm_lab *lab, struct search *search, struct fm_error *er
     return fm_place_pages(lab, &search->list, search->arena, err);
 }
 
+/* The part of the pages in the list that misses after so many laps, by the level's event. */
+static bool count_group(struct fm_lab *lab, const struct search *search, unsigned laps,
+                        double *part, struct fm_error *err)
+{
+    const struct fm_page_list *list = &search->list;
+    const struct fm_page_plan plan = {.pages = list->numbers,
+                                      .count = list->count,
+                                      .page = list->page,
+                                      .unit = UNIT,
+                                      .lines = 1,
+                                      .burst = 1,
+                                      .seed = fm_lab_seed(lab)};
+    struct fm_string string;
+    double misses;
+    if (!fm_page_string(&string, &plan, err) ||
+        !fm_count_once(lab, &string, search->event, laps, &misses, err))
+        return false;
+    *part = misses / (double)list->count;
+    return true;
+}
+
 /* Which part of the step from hit to miss a group shows after so many laps. */
 static bool time_group_after(struct fm_lab *lab, struct search *search, const struct group *group,
                              unsigned laps, unsigned repeats, double *part, struct fm_error *err)
@@ -178,6 +204,8 @@ static bool time_group_after(struct fm_lab *lab, struct search *search, const st
     const struct fm_care care = {.repeats = repeats, .laps = laps, .steps = 32};
     struct fm_translation found;
     fill(search, group);
+    if (search->event < FM_EVENTS)
+        return count_group(lab, search, laps, part, err);
     if (!fm_time_translation(lab, &search->list, &care, &found, err))
         return false;
     search->whole_ns = found.cost_ns + found.rest_ns;
@@ -331,6 +359,25 @@ static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb 
     return true;
 }
 
+/* The group that counters lead to expect, if it conflicts for the clock too. */
+static bool confirm_hint(struct fm_lab *lab, struct search *search, struct fm_known_tlb *tlb,
+                         struct fm_error *err)
+{
+    const struct fm_tlb_hint *hint = &tlb->hint;
+    const struct group group = {hint->ways + 1, hint->sets, 1};
+    double shown;
+    if (!hint->ways || (double)group.count * (double)group.stride > (double)search->need)
+        return true;
+    if (!confirm(lab, search, &group, &shown, err))
+        return false;
+    if (shown > 0) {
+        tlb->ways = hint->ways;
+        tlb->sets = hint->sets;
+        tlb->spares = shown < ALL;
+    }
+    return true;
+}
+
 /* The least that a group shows on some placements, when what was there before is forgotten under
    any policy: what disturbs only adds. */
 static bool least_shown(struct fm_lab *lab, struct search *search, const struct group *group,
@@ -398,6 +445,7 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     struct search search = {.inner = inner,
                             .inner_count = inner_count,
                             .step = &tlb->step,
+                            .event = FM_EVENTS,
                             .need = (size_t)(2 * WIDER * tlb->step.missed) + 2,
                             .offsets = malloc(FM_TLB_PAGES * sizeof *search.offsets)};
     /* Twice of it where there is room, so that groups can lie elsewhere. */
@@ -410,14 +458,21 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     search.list.code = tlbs->list.code;
     search.list.mapped = tlbs->list.mapped;
     search.list.ripen = tlbs->list.ripen;
-    good = good && place(lab, &search, err) && find(lab, &search, tlb, true, err);
-    if (good && !tlb->ways)
+    good = good && place(lab, &search, err) && confirm_hint(lab, &search, tlb, err);
+    /* No row of pages conflicts where crowding found what does. */
+    const bool search_on = good && !tlb->ways && !tlb->hint.crowded;
+    if (search_on && fm_tlb_is_exact(lab, tlbs, index))
+        search.event = fm_tlb_event(tlbs, index);
+    if (search_on)
+        good = find(lab, &search, tlb, true, err);
+    if (good && search_on && !tlb->ways)
         good = find(lab, &search, tlb, false, err);
     bool yes = true;
     if (good && tlb->ways && tlb->spares)
         good = holds(lab, &search, tlb, &yes, err);
     if (!yes)
         tlb->ways = tlb->sets = 0;
+    tlb->meter = search.event < FM_EVENTS ? fm_lab_meter(lab, search.event) : NULL;
     fm_page_list_close(&search.list);
     free(search.offsets);
     return good;
