@@ -10,8 +10,10 @@
    thinly, where it tells as much of a few. */
 #define FEWEST_PLACEMENTS 6
 #define MOST_PLACEMENTS   128
-#define UNITS_IN_ALL      2e5
+#define UNITS_IN_ALL      1e5
 #define UNITS_THINLY      4e4
+/* Placements after which it is clear between which two footprints one in twenty is passed. */
+#define CLEAR 3
 /* Placements that tell how far those lie apart; how near each is searched; and the footprints at
    which all are averaged, one standard deviation apart. */
 #define SCOUTS   4
@@ -58,35 +60,9 @@ static bool choose_grid(struct fm_lab *lab, struct fm_count_search *search, doub
 /* The part that misses at each footprint of the grid, on an average placement. */
 struct grid {
     double units[GRID], mean[GRID], variance[GRID];
+    unsigned placements[GRID];
+    double sum[GRID], squares[GRID];
 };
-
-static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, double centre,
-                        double ratio, struct grid *grid, struct fm_error *err)
-{
-    const double each_lap = centre / (double)fm_count_thinness(lab, search, (size_t)centre);
-    const double in_all =
-        fmin((search->thin ? UNITS_THINLY : UNITS_IN_ALL) / each_lap, MOST_PLACEMENTS);
-    const unsigned placements = (unsigned)fmax(in_all, FEWEST_PLACEMENTS);
-    double squares[GRID] = {0};
-    *grid = (struct grid){.units = {0}};
-    for (unsigned p = 0; p < placements; p++)
-        for (int i = GRID; i-- > 0;) {
-            const size_t units = (size_t)(centre * pow(ratio, i - MIDDLE));
-            double each;
-            if (i == GRID - 1 &&
-                !fm_count_place(lab, search, (units + 1) * search->plan->unit, err))
-                return false;
-            if (!fm_misses_over(lab, search, units, 0, &each, err))
-                return false;
-            const double part = each / (double)units;
-            grid->units[i] = (double)units;
-            grid->mean[i] += part / placements;
-            squares[i] += part * part / placements;
-        }
-    for (int i = 0; i < GRID; i++)
-        grid->variance[i] = fmax(0, squares[i] - grid->mean[i] * grid->mean[i]) / (placements - 1);
-    return true;
-}
 
 /* Between which two footprints one in twenty is passed: the index of the first; -1 and GRID - 1
    where it is passed before or after all. */
@@ -96,6 +72,51 @@ static int passed_at(const struct grid *grid)
     while (i >= 0 && grid->mean[i] > FM_ONE_IN_TWENTY)
         i--;
     return i;
+}
+
+static void add_part(struct grid *grid, int i, double part)
+{
+    const double n = ++grid->placements[i];
+    grid->sum[i] += part;
+    grid->squares[i] += part * part;
+    grid->mean[i] = grid->sum[i] / n;
+    grid->variance[i] =
+        n > 1 ? fmax(0, grid->squares[i] / n - grid->mean[i] * grid->mean[i]) / (n - 1) : 0;
+}
+
+/* One placement, at the footprints from one to another. */
+static bool sample_placement(struct fm_lab *lab, struct fm_count_search *search, struct grid *grid,
+                             int from, int to, struct fm_error *err)
+{
+    for (int i = to; i >= from; i--) {
+        const size_t units = (size_t)grid->units[i];
+        double each;
+        if (i == to && !fm_count_place(lab, search, (units + 1) * search->plan->unit, err))
+            return false;
+        if (!fm_misses_over(lab, search, units, 0, &each, err))
+            return false;
+        add_part(grid, i, each / (double)units);
+    }
+    return true;
+}
+
+static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, double centre,
+                        double ratio, struct grid *grid, struct fm_error *err)
+{
+    const double each_lap = centre / (double)fm_count_thinness(lab, search, (size_t)centre);
+    const double in_all =
+        fmin((search->thin ? UNITS_THINLY : UNITS_IN_ALL) / each_lap, MOST_PLACEMENTS);
+    const unsigned placements = (unsigned)fmax(in_all, FEWEST_PLACEMENTS);
+    *grid = (struct grid){.units = {0}};
+    for (int i = 0; i < GRID; i++)
+        grid->units[i] = floor(centre * pow(ratio, i - MIDDLE));
+    for (unsigned p = 0; p < placements; p++) {
+        const int at = passed_at(grid);
+        const bool clear = p >= CLEAR && at >= 0 && at < GRID - 1;
+        if (!sample_placement(lab, search, grid, clear ? at : 0, clear ? at + 1 : GRID - 1, err))
+            return false;
+    }
+    return true;
 }
 
 static void read_grid(const struct grid *grid, int at, double unit, struct fm_counted *found)

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "refstring/refstring.h"
+
 /* Readings of one arena, and visits, whichever is more; how much faster the last must be than the
    first. */
 #define READINGS 48
@@ -21,6 +23,8 @@
    used, at the most, where pages have grown. */
 #define MISSING 0.5
 #define HITTING 0.25
+/* What is touched of a page where it is counted what misses. */
+#define UNIT 64
 /* Times the visits after which pages had grown that are sure to do it. */
 #define SURE 3
 
@@ -72,6 +76,57 @@ static bool visits_on_arenas(struct fm_lab *lab, const struct fm_page_list *list
     return true;
 }
 
+/* Misses of a lap over the first pages of a fresh arena, after so many laps. */
+static bool count_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned bit,
+                         unsigned laps, double *misses, struct fm_error *err)
+{
+    const struct fm_page_plan plan = {.pages = list->numbers,
+                                      .count = list->count,
+                                      .page = list->page,
+                                      .unit = UNIT,
+                                      .lines = 1,
+                                      .burst = 1,
+                                      .seed = lab->placement_seed};
+    struct fm_string string;
+    return fm_page_string(&string, &plan, err) &&
+           fm_count_once(lab, &string, bit, laps, misses, err);
+}
+
+/* Times its pages that every page misses a TLB, or as good as. */
+#define ALL_MISS 2
+
+/* Whether pages may grow, by the events of TLBs: of pages that have grown fewer miss. Each TLB is
+   asked with pages that are too many for it. Where the last of them has no exact event the clock
+   must be asked. */
+static bool may_grow(struct fm_lab *lab, struct fm_page_list *list, size_t most, bool *yes,
+                     struct fm_error *err)
+{
+    bool asked = false;
+    *yes = false;
+    for (unsigned bit = FM_CACHE_LEVELS; bit < FM_CACHE_LEVELS + FM_TLB_LEVELS && !*yes; bit++) {
+        const struct fm_counted *counted = fm_lab_counted(lab, bit);
+        double first, last;
+        if (!counted)
+            continue;
+        const size_t pages = (size_t)(ALL_MISS * counted->bytes / (double)list->page);
+        asked = fm_counts_are_exact(lab, bit);
+        if (!asked)
+            break;
+        fm_page_list_fill(list,
+                          pages < FEWEST_PAGES ? FEWEST_PAGES
+                          : pages > most       ? most
+                                               : pages,
+                          1);
+        if (!fm_place_pages(lab, list, list->count, err) ||
+            !count_visits(lab, list, bit, 1, &first, err) ||
+            !count_visits(lab, list, bit, (unsigned)(VISITS / list->count), &last, err))
+            return false;
+        *yes = last < FASTER * first;
+    }
+    *yes |= !asked;
+    return true;
+}
+
 bool fm_find_growth(struct fm_lab *lab, size_t page, struct fm_ripening *found,
                     struct fm_error *err)
 {
@@ -79,10 +134,12 @@ bool fm_find_growth(struct fm_lab *lab, size_t page, struct fm_ripening *found,
     *found = (struct fm_ripening){0};
     if (!fm_page_list_open(&list, MOST_PAGES, page, err))
         return false;
-    bool good = true;
+    bool perhaps = false;
     const size_t most =
         fm_lab_limit(lab) / page < MOST_PAGES ? fm_lab_limit(lab) / page : MOST_PAGES;
-    for (size_t pages = FEWEST_PAGES; pages <= most && good && found->visits <= 0; pages *= 2) {
+    bool good = may_grow(lab, &list, most, &perhaps, err);
+    for (size_t pages = FEWEST_PAGES; pages <= most && good && perhaps && found->visits <= 0;
+         pages *= 2) {
         double once = 1;
         fm_page_list_fill(&list, pages, 1);
         for (int round = 0; round < ROUNDS && good && once > 0; round++) {
