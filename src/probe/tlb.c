@@ -463,12 +463,34 @@ static bool survey_grown(struct fm_lab *lab, const struct fm_ripening *ripen, si
     return true;
 }
 
+/* Whether the events of caches show that translation costs nothing on base pages, and reports it.
+   Where a TLB has been counted there is no question. */
+static bool is_free(struct fm_lab *lab, const struct pages *pages, bool *yes, struct fm_error *err)
+{
+    struct fm_tlbs tlbs;
+    *yes = false;
+    if (!open_tlbs(&tlbs, pages, err))
+        return false;
+    const bool good = fm_tlb_counted(lab, &tlbs, 0) || fm_translation_is_free(lab, &tlbs, yes, err);
+    if (good && *yes) {
+        report_pages(lab, false);
+        report_none(lab, &tlbs, false);
+    }
+    fm_page_list_close(&tlbs.list);
+    return good;
+}
+
 /* The TLBs on base pages, or what these become. */
 static bool survey_base(struct fm_lab *lab, struct fm_error *err)
 {
     const size_t page = lab->machine->info.page_size;
     struct pages pages = {.size = page, .mapped = page, .qualifier = ""};
     struct fm_ripening ripen;
+    bool none;
+    if (!is_free(lab, &pages, &none, err))
+        return false;
+    if (none)
+        return true;
     if (!fm_find_growth(lab, page, &ripen, err))
         return false;
     if (ripen.visits > 0)

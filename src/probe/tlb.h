@@ -119,6 +119,11 @@ unsigned fm_tlb_event(const struct fm_tlbs *tlbs, size_t index);
 const struct fm_counted *fm_tlb_counted(const struct fm_lab *lab, const struct fm_tlbs *tlbs,
                                         size_t index);
 
+/* Whether pages cost nothing to translate, as many as there may be, by the events of all caches;
+   false where these are not all exact. Draws the curve if so. */
+bool fm_translation_is_free(struct fm_lab *lab, struct fm_tlbs *tlbs, bool *yes,
+                            struct fm_error *err);
+
 /* Whether that event counts what is there and no more. */
 bool fm_tlb_is_exact(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index);
 
