@@ -50,14 +50,17 @@ static bool time_string(struct fm_lab *lab, const struct fm_page_lap_plan *plan,
     return build(lab, plan, &string, err) && fm_time_laps(lab, &string, SETTLE, ns, err);
 }
 
+static unsigned event_of(const struct tlb *tlb)
+{
+    return FM_CACHE_LEVELS + tlb->level - 1;
+}
+
 static bool count_lap(struct fm_lab *lab, const struct tlb *tlb,
                       const struct fm_page_lap_plan *plan, const struct fm_lap *lap,
                       struct fm_lap_reading *reading, struct fm_error *err)
 {
-    const struct fm_lap_count how = {.bit = FM_CACHE_LEVELS,
-                                     .settle = SETTLE,
-                                     .hit_ns = lab->fastest_ns,
-                                     .cost_ns = tlb->cost_ns};
+    const struct fm_lap_count how = {
+        .bit = event_of(tlb), .settle = SETTLE, .hit_ns = lab->fastest_ns, .cost_ns = tlb->cost_ns};
     struct fm_string string;
     return build(lab, plan, &string, err) && fm_count_laps(lab, &string, &how, lap, reading, err);
 }
@@ -76,7 +79,7 @@ static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
                                     .unit = UNIT,
                                     .seed = fm_lab_seed(lab)};
     double with, without;
-    if (tlb->level == 1 && fm_laps_are_counted(lab, FM_CACHE_LEVELS))
+    if (fm_laps_are_counted(lab, event_of(tlb)))
         return count_lap(lab, tlb, &plan, lap, reading, err);
     if (!time_string(lab, &plan, &with, err))
         return false;
@@ -162,7 +165,7 @@ static bool ask(struct fm_lab *lab, struct tlb *tlb, struct fm_error *err)
         .visits = VISITS,
         .hit_ns = lab->fastest_ns + tlb->before_ns,
         .cost_ns = tlb->cost_ns,
-        .meter = tlb->level == 1 ? fm_lap_meter(lab, FM_CACHE_LEVELS) : "clock",
+        .meter = fm_lap_meter(lab, event_of(tlb)),
         .time = time_lap,
         .data = tlb,
     };
