@@ -137,10 +137,31 @@ static const char *obstacle(const struct fm_lab *lab, size_t index, size_t bytes
     return bytes > fm_lab_limit(lab) ? "there is not memory enough to drive lines out of it" : NULL;
 }
 
+/* So many lines are enough. */
+#define ENOUGH_LINES 2048
+
+/* Of how many lines one is touched: where counters have shown that this level and all inside it
+   miss as often then, those fill the sets that they use as all lines fill all. */
+static size_t thinness(const struct fm_lab *lab, size_t index, size_t unit)
+{
+    const size_t lines = (size_t)lab->known.levels[index].capacity / unit;
+    const size_t page = lab->machine->info.page_size / unit;
+    size_t thin = 1;
+    for (unsigned bit = 0; bit <= index; bit++) {
+        const struct fm_counted *counted = fm_lab_counted(lab, bit);
+        if (!counted || !counted->thin)
+            return 1;
+    }
+    while (2 * thin <= page && lines / (2 * thin) >= ENOUGH_LINES)
+        thin *= 2;
+    return thin;
+}
+
 static bool ask(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const size_t unit = level->line ? level->line : lab->walk.unit;
+    const size_t line = level->line ? level->line : lab->walk.unit;
+    const size_t unit = line * thinness(lab, index, line);
     const size_t ours = (size_t)level->capacity / unit;
     const size_t others = (size_t)((lab->known.scattered ? SCATTERED : TURNS) * (double)ours);
     struct fm_range ranges[RANGES];
