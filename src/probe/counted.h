@@ -99,6 +99,10 @@ bool fm_counted_average(struct fm_lab *lab, const struct fm_counted_plan *plan,
 bool fm_counted_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err);
 
+/* So many units, no more, a level may hold wherever they lie, in one set or by a hash; 0: as few of
+   them as it has sets for, so that of one unit of many it holds but its part. */
+size_t fm_held_anywhere(const struct fm_counted *level);
+
 /* Structures of all events that can be believed, data caches, data TLBs and the side of code, each
    from the core outward: a level's line is at least as long as that of the one inside it, and what
    fits there says nothing of this one. */

@@ -30,6 +30,10 @@
 /* … of what fits, this part at most, by far. */
 #define MOST_WITHIN 0.3
 
+/* Times the lines at which one in twenty misses that a level of uneven sets may hold some of: about
+   twice that are all it has, and as many again leave some of its sets not full. */
+#define UNEVEN 4
+
 bool fm_count_place(struct fm_lab *lab, struct fm_count_search *search, size_t bytes,
                     struct fm_error *err)
 {
@@ -37,6 +41,14 @@ bool fm_count_place(struct fm_lab *lab, struct fm_count_search *search, size_t b
         return false;
     search->placed = bytes;
     return true;
+}
+
+size_t fm_held_anywhere(const struct fm_counted *level)
+{
+    if (level->full)
+        return level->ways;
+    return level->thin || !level->grain ? 0
+                                        : (size_t)(UNEVEN * level->bytes / (double)level->grain);
 }
 
 /* The units that must be left: more than a level inside keeps, which in one set are as many

@@ -140,19 +140,22 @@ static const char *obstacle(const struct fm_lab *lab, size_t index, size_t bytes
 /* So many lines are enough. */
 #define ENOUGH_LINES 2048
 
-/* Of how many lines one is touched: where counters have shown that this level and all inside it
-   miss as often then, those fill the sets that they use as all lines fill all. */
+/* Of how many lines one is touched: where counters have shown that the level misses as often then,
+   those fill the sets that they use as all lines fill all. They must be more than levels inside
+   hold wherever lines lie. */
 static size_t thinness(const struct fm_lab *lab, size_t index, size_t unit)
 {
     const size_t lines = (size_t)lab->known.levels[index].capacity / unit;
     const size_t page = lab->machine->info.page_size / unit;
-    size_t thin = 1;
+    size_t thin = 1, enough = ENOUGH_LINES;
     for (unsigned bit = 0; bit <= index; bit++) {
         const struct fm_counted *counted = fm_lab_counted(lab, bit);
-        if (!counted || !counted->thin)
+        if (!counted || (bit == index && !counted->thin))
             return 1;
+        const size_t inside = bit < index ? 2 * fm_held_anywhere(counted) : 0;
+        enough = inside > enough ? inside : enough;
     }
-    while (2 * thin <= page && lines / (2 * thin) >= ENOUGH_LINES)
+    while (2 * thin <= page && lines / (2 * thin) >= enough)
         thin *= 2;
     return thin;
 }
