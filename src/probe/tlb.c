@@ -30,10 +30,10 @@ static void report_number(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t
                           const char *meter)
 {
     struct fm_finding *finding = tlb_finding(lab, tlbs, index, attribute, unit);
-    if (finding)
-        fm_measured(finding, value, value, value, 0.98, method, tlbs->evidence);
     if (finding && meter)
         fm_decided(finding, fm_number(value), 0.98, meter, method);
+    else if (finding)
+        fm_measured(finding, value, value, value, 0.98, method, tlbs->evidence);
 }
 
 static void report_open(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,

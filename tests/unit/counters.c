@@ -1,5 +1,6 @@
 /* What the counters probe makes of machines whose answers are known. */
 #include <stdio.h>
+#include <string.h>
 
 #include "survey_lab.h"
 #include "thrifty_machine.h"
@@ -250,19 +251,20 @@ static void is_left_out_without_counters(void **state)
     bare->ops->close(bare);
 }
 
-static double references_of(const struct fm_description *description, bool counters)
+/* What a survey asks for, all of it or some probes. */
+static double references_of(const struct fm_description *description, bool counters,
+                            const char *only, struct fm_result *result)
 {
     struct fm_error err = {0};
     struct fm_survey_options options = lab_options();
-    struct fm_result result;
     struct fm_machine *machine = fm_simulated_open(description, 1, &err);
     assert_non_null(machine);
     fm_simulated_count(machine, counters);
     struct thrifty thrifty = thrifty_around(machine);
-    fm_result_init(&result);
-    if (!fm_survey(&thrifty.machine, NULL, &options, &result, &err))
+    options.only = only;
+    fm_result_init(result);
+    if (!fm_survey(&thrifty.machine, NULL, &options, result, &err))
         fail_msg("%s", err.text);
-    fm_result_free(&result);
     machine->ops->close(machine);
     return thrifty.references;
 }
@@ -272,9 +274,88 @@ static void a_survey_asks_for_half(void **state)
     (void)state;
     const struct fm_description machine =
         lab_small(lab_cache(1, 4096, 64, 4), lab_cache(2, 65536, 64, 8));
-    const double clock = references_of(&machine, false), both = references_of(&machine, true);
+    struct fm_result result;
+    const double clock = references_of(&machine, false, NULL, &result);
+    fm_result_free(&result);
+    const double both = references_of(&machine, true, NULL, &result);
+    fm_result_free(&result);
     print_message("# %.2f million by the clock, %.2f with counters\n", clock / 1e6, both / 1e6);
     assert_true(both <= 0.5 * clock);
+}
+
+/* The whole survey, by both. */
+static void survey_with_counters(const struct fm_description *machine, const char *only,
+                                 struct fm_result *result)
+{
+    struct fm_survey_options options = lab_options();
+    options.only = only;
+    options.max_footprint = 64u << 20;
+    lab_survey_by(machine, true, &options, result);
+}
+
+/* No stride conflicts by itself: the event tells which pages share a set. */
+static void hashed_tlbs_are_crowded_by_their_events(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t entries[2], ways[2];
+        enum fm_index index[2];
+    } tlbs[] = {
+        {{32, 512}, {4, 4}, {FM_INDEX_VIRTUAL, FM_INDEX_HASHED}},
+        {{16, 256}, {2, 4}, {FM_INDEX_HASHED, FM_INDEX_HASHED}},
+    };
+    for (size_t i = 0; i < sizeof tlbs / sizeof *tlbs; i++) {
+        struct fm_description machine =
+            lab_small(lab_cache(1, 32768, 64, 8), lab_cache(2, 262144, 64, 8));
+        struct fm_result result;
+        machine.tlb_count = 2;
+        for (unsigned j = 0; j < 2; j++) {
+            machine.tlbs[j] = lab_tlb(j + 1, tlbs[i].entries[j], tlbs[i].ways[j], PAGE);
+            machine.tlbs[j].index = tlbs[i].index[j];
+        }
+        survey_with_counters(&machine, "levels,tlb,counters", &result);
+        for (unsigned j = 0; j < 2; j++) {
+            const char *name = j ? "dtlb2" : "dtlb1";
+            const bool hashed = tlbs[i].index[j] == FM_INDEX_HASHED;
+            lab_expect(&result, of(name, "entries"), tlbs[i].entries[j], 0);
+            lab_expect(&result, of(name, "ways"), tlbs[i].ways[j], 0);
+            assert_string_equal(lab_finding(&result, of(name, "ways"))->witnesses[0],
+                                hashed ? "sim" : "clock");
+        }
+        fm_result_free(&result);
+    }
+}
+
+/* The events of caches say what everything takes besides: that nothing is left shows at once. */
+static void no_tlb_is_seen_at_a_look(void **state)
+{
+    (void)state;
+    struct fm_description machine =
+        lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 65536, 64, 8));
+    struct fm_result clock, both;
+    machine.tlb_count = 0;
+    const double alone = references_of(&machine, false, "levels,tlb", &clock);
+    const double beside = references_of(&machine, true, "misses,levels,tlb", &both);
+    assert_true(beside < alone / 2);
+    const struct fm_finding *none = lab_finding(&both, "dtlb1.entries");
+    assert_int_equal(none->status, FM_UNDETERMINED);
+    assert_non_null(strstr(none->note, "translation costs nothing"));
+    fm_result_free(&clock);
+    fm_result_free(&both);
+}
+
+/* What has no event is there all the same. */
+static void a_tlb_without_an_event_is_found_by_the_clock(void **state)
+{
+    (void)state;
+    struct fm_description machine =
+        lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 65536, 64, 8));
+    struct fm_result result;
+    machine.no_counter = 1u << FM_CACHE_LEVELS;
+    references_of(&machine, true, "misses,levels,tlb", &result);
+    lab_expect(&result, "dtlb1.entries", 16, 0);
+    assert_string_equal(lab_finding(&result, "dtlb1.entries")->witnesses[0], "clock");
+    fm_result_free(&result);
 }
 
 int main(void)
@@ -287,6 +368,9 @@ int main(void)
         cmocka_unit_test(claims_no_ways_it_cannot_see),
         cmocka_unit_test(clock_and_counters_are_both_witnesses),
         cmocka_unit_test(is_left_out_without_counters),
+        cmocka_unit_test(hashed_tlbs_are_crowded_by_their_events),
+        cmocka_unit_test(no_tlb_is_seen_at_a_look),
+        cmocka_unit_test(a_tlb_without_an_event_is_found_by_the_clock),
         cmocka_unit_test(a_survey_asks_for_half),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
