@@ -38,12 +38,16 @@ machine_as_counted() {
     [ -z "$none" ] || echo "no_counter: [$none]" >>"$1.yaml"
 }
 
-# survey_by METHOD FILE [OPTION…]
+# survey_by METHOD FILE: once each.
 survey_by() {
     method=$1 file=$2
-    shift 2
+    if [ -e "$method-$file.json" ]; then
+        cp "$method-$file.json" out
+        return
+    fi
     machine_as_counted "$file"
-    run survey --machine "$file.yaml" --meter sim --method "$method" --format json "$@"
+    run survey --machine "$file.yaml" --meter sim --method "$method" --format json
+    cp out "$method-$file.json"
 }
 
 before=
@@ -101,15 +105,18 @@ tlbs:
   - { name: dtlb1, level: 1, holds: data, entries: 40, ways: 5, page_sizes: [4KiB] }
 walk: { latency: 20 }
 memory: { latency: 150 }
-noise: { jitter: 0.02, spike_probability: 0.001, spike_cycles: 20000, pollution: 0.00003, timer_ns: 1 }
+noise: { jitter: 0.02, spike_probability: 0.001, spike_cycles: 20000, pollution: 0.0002, timer_ns: 1 }
 END
-ok "AMP: the same answer on nine runs" same_on_every_run amp "$top/machines/intel-pentium-133.yaml" "2 3 4 5 6 7 8 9"
-ok "papi-cache: the same answer on nine runs" same_on_every_run papi-cache "$top/machines/intel-pentium-133.yaml" "2 3 4 5 6 7 8 9"
-ok "AMP: the same on four runs with noise" same_on_every_run amp noisy.yaml "2 3 4"
+# A sanitizer looks for other faults than answers that differ: it is shown but two runs.
+runs="2 3 4 5 6 7 8 9" runs_with_noise="2 3 4"
+[ "${3:-}" != few ] || runs=2 runs_with_noise=2
+ok "AMP: the same answer on nine runs" same_on_every_run amp "$top/machines/intel-pentium-133.yaml" "$runs"
+ok "papi-cache: the same answer on nine runs" same_on_every_run papi-cache "$top/machines/intel-pentium-133.yaml" "$runs"
+ok "AMP: the same on four runs with noise" same_on_every_run amp noisy.yaml "$runs_with_noise"
 ok "and it is right: a size between the quarters, random replacement" json '[.findings[] | {(.property): .value}] | add |
     .["l1d.capacity"] == 18432 and .["l1d.line"] == 64 and .["l1d.ways"] == 6 and
     .["l1d.replacement"] == "random" and .["l2.ways"] == 7 and .["dtlb1.entries"] == 40 and .["dtlb1.ways"] == 5'
-ok "papi-cache: the same on four runs with noise" same_on_every_run papi-cache noisy.yaml "2 3 4"
+ok "papi-cache: the same on four runs with noise" same_on_every_run papi-cache noisy.yaml "$runs_with_noise"
 ok "and it is right: ways that are no powers of two, nothing is gone past" json '[.findings[] | {(.property): .value}] |
     add | .["l1d.capacity"] == 18432 and .["l1d.ways"] == 6 and .["l2.ways"] == 7 and .["dtlb1.ways"] == 5 and
     .["l1d.fp_bypass"] == false and .["l2.fp_bypass"] == false and .["dtlb1.fp_bypass"] == false'
