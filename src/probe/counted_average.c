@@ -13,16 +13,19 @@
 #define UNITS_IN_ALL      1e5
 #define UNITS_THINLY      4e4
 /* Placements after which it is clear between which two footprints one in twenty is passed. */
-#define CLEAR 3
+#define CLEAR 2
 /* Placements that tell how far those lie apart; how near each is searched; and the footprints at
    which all are averaged, one standard deviation apart. */
-#define SCOUTS   4
-#define ROUGHLY  1.03
-#define GRID     5
-#define MIDDLE   2
-#define NARROW   0.03
-#define WIDEST   0.25
-#define RECENTRE 8
+#define SCOUTS 4
+/* … of so many units luck is less, and two tell. */
+#define MANY_UNITS 32768
+#define FEW_SCOUTS 2
+#define ROUGHLY    1.03
+#define GRID       5
+#define MIDDLE     2
+#define NARROW     0.03
+#define WIDEST     0.25
+#define RECENTRE   8
 /* Standard errors that hold 99 of 100. */
 #define WIDE 2.6
 
@@ -43,13 +46,14 @@ static bool crossing_here(struct fm_lab *lab, struct fm_count_search *search, do
 static bool choose_grid(struct fm_lab *lab, struct fm_count_search *search, double *centre,
                         double *ratio, struct fm_error *err)
 {
+    const int scouts = *centre > MANY_UNITS ? FEW_SCOUTS : SCOUTS;
     double sum = 0, squares = 0;
-    for (int i = 0; i < SCOUTS; i++) {
+    for (int i = 0; i < scouts; i++) {
         double units;
         if (!fm_lab_go_on(lab, lab->part, err) || !crossing_here(lab, search, *centre, &units, err))
             return false;
-        sum += log(units) / SCOUTS;
-        squares += log(units) * log(units) / SCOUTS;
+        sum += log(units) / scouts;
+        squares += log(units) * log(units) / scouts;
     }
     const double spread = sqrt(fmax(0, squares - sum * sum));
     *centre = exp(sum);

@@ -122,7 +122,6 @@ struct fm_care {
     unsigned steps;      /* of the clock a timed run spans at least; 0: the default */
     bool lots;           /* runs may differ by luck, as where a policy draws lots */
     bool grow;           /* prime with growing parts instead of laps */
-    bool primed;         /* nothing is primed: another string has just been over the same */
     bool jumps;          /* the order is one of code slots, and jumps walk it */
     bool pairs;          /* the order is one of pairs that are loaded at once */
 };

@@ -58,6 +58,17 @@ static unsigned flat_run(const struct fm_walk *walk, double bytes)
     return run;
 }
 
+/* Whether a footprint is beyond every level that counters know; false where they know none. */
+static bool is_beyond_counted(const struct fm_lab *lab, double bytes)
+{
+    double largest = INFINITY;
+    for (unsigned level = 0; level < FM_CACHE_LEVELS; level++) {
+        const struct fm_counted *found = fm_lab_counted(lab, level);
+        largest = found ? found->high : largest;
+    }
+    return bytes > 2 * largest;
+}
+
 /* From a plateau, a look far ahead: where nothing has changed there, nothing lies between. So large
    footprints, which cost most, are measured only where they tell something. */
 static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_error *err)
@@ -66,7 +77,7 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
     while (*bytes < to) {
         /* Behind all that was counted there is most likely nothing: one look at the end will do,
            and one on the way, where the latency of memory is then measured at less cost. */
-        const bool beyond = fm_is_beyond_counted(lab, *bytes);
+        const bool beyond = is_beyond_counted(lab, *bytes);
         const double ahead = !beyond   ? fmin(to, *bytes * LOOK_AHEAD)
                              : halfway ? to
                                        : sqrt(*bytes * to);

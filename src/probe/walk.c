@@ -287,16 +287,6 @@ static size_t counted_unit(const struct fm_lab *lab, size_t bytes)
     return unit;
 }
 
-bool fm_is_beyond_counted(const struct fm_lab *lab, double bytes)
-{
-    double largest = INFINITY;
-    for (unsigned level = 0; level < FM_CACHE_LEVELS; level++) {
-        const struct fm_counted *found = fm_lab_counted(lab, level);
-        largest = found ? found->high : largest;
-    }
-    return bytes > 2 * largest;
-}
-
 /* With the sibling, or without where the TLB's part is known. */
 static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care, bool sibling,
                     double *ns, struct fm_error *err)
@@ -309,13 +299,9 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
     const bool known = !bursts || (!sibling && tlb_is_known(lab, bytes));
-    /* Beyond all that was counted the first of the two has left nothing to be primed: what there is
-       to be held of so much has been filled by it. */
-    struct fm_care second = *care;
-    second.primed = fm_is_beyond_counted(lab, (double)bytes);
     double whole, single = 0;
     if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err) ||
-        (!known && !time_swept(lab, bytes, unit, 1, &second, &single, err)))
+        (!known && !time_swept(lab, bytes, unit, 1, care, &single, err)))
         return false;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {

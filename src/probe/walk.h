@@ -88,9 +88,6 @@ double fm_walk_at(const struct fm_walk *walk, double bytes);
    many points there are. */
 size_t fm_walk_unpack(const struct fm_walk *walk, double *bytes, double *latency, double *error);
 
-/* Whether a footprint is beyond every level that counters know; false where they know none. */
-bool fm_is_beyond_counted(const struct fm_lab *lab, double bytes);
-
 /* Forgets the points above a footprint. */
 void fm_walk_cut(struct fm_walk *walk, double bytes);
 
