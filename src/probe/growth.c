@@ -183,7 +183,7 @@ bool fm_grow_early(struct fm_lab *lab, size_t page, const struct fm_tlb_step *st
     const double pages = fmin(step->missed, 2 * step->held);
     struct fm_page_list list;
     bool good = true;
-    *grow = pages <= MOST_PAGES / 2 && fm_lab_limit(lab) / page >= MOST_PAGES;
+    *grow = 2 * pages <= MOST_PAGES && fm_lab_limit(lab) / page >= MOST_PAGES;
     if (!*grow)
         return true;
     if (!fm_page_list_open(&list, MOST_PAGES, page, err))
