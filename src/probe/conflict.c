@@ -104,3 +104,17 @@ bool fm_conflict_confirmed(struct fm_lab *lab, const struct fm_conflict_gauge *g
     }
     return true;
 }
+
+bool fm_conflict_share(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
+                       const struct fm_gap *gap, double *share, struct fm_error *err)
+{
+    int conflicts = 0;
+    for (int i = 0; i < CONFIRMATIONS; i++) {
+        bool yes;
+        if (!is_a_set(lab, gauge, gap, &yes, err))
+            return false;
+        conflicts += yes;
+    }
+    *share = (double)conflicts / CONFIRMATIONS;
+    return true;
+}

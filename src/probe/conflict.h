@@ -34,4 +34,8 @@ bool fm_conflicts(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
 bool fm_conflict_confirmed(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
                            const struct fm_gap *gap, bool *yes, struct fm_error *err);
 
+/* On which part of some fresh placements it does so. */
+bool fm_conflict_share(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
+                       const struct fm_gap *gap, double *share, struct fm_error *err);
+
 #endif

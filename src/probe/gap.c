@@ -13,8 +13,11 @@
 #define BEYOND 1.6
 /* Part of a hit that a miss adds at the least. */
 #define LEAST_MISS 0.2
-/* Multiples of a gap that are asked once more. */
+/* Multiples of a gap that are asked once more; the part of placements on which one conflicts that
+   makes it the gap, and the part that noise makes of none. */
 #define MOST_MULTIPLES 4
+#define MOSTLY         0.7
+#define SELDOM         0.15
 /* Part of a hit below which the clock is not believed. */
 #define GRAIN 0.02
 
@@ -29,6 +32,7 @@ struct search {
     double low, high; /* where the capacity must lie, from the walk */
     unsigned ways;
     size_t way_bytes;
+    bool doubtful;           /* a multiple of the gap may be the true one */
     unsigned asked, refuted; /* gaps, and those that were not confirmed */
 };
 
@@ -49,16 +53,18 @@ static bool look_again(struct fm_lab *lab, struct search *search, struct fm_erro
     for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
         const struct fm_gap gap = {.count = search->ways / times + 1,
                                    .stride = search->way_bytes * times};
-        bool yes;
+        double share;
         if (search->ways % times)
             continue;
-        if (!fm_conflict_confirmed(lab, &search->gauge, &gap, &yes, err))
+        if (!fm_conflict_share(lab, &search->gauge, &gap, &share, err))
             return false;
-        if (yes) {
+        if (share > MOSTLY) {
             search->ways /= times;
             search->way_bytes *= times;
+            search->doubtful = false;
             return true;
         }
+        search->doubtful |= share > SELDOM;
     }
     return true;
 }
@@ -146,7 +152,10 @@ static void report(struct fm_lab *lab, const struct search *search, size_t line)
     if (finding)
         fm_measured(finding, capacity, capacity, capacity, 0.99, "gap", "curve:cache-only");
     finding = fm_lab_finding(lab, 0, "ways", "");
-    if (finding) {
+    if (finding && search->doubtful)
+        fm_undetermined(finding, "half as many words twice as far apart, or fewer, conflict on "
+                                 "some page placements and not on others");
+    else if (finding) {
         fm_measured(finding, search->ways, search->ways, search->ways, 0.99, "gap", NULL);
         if (search->way_bytes == search->line)
             finding->value = finding->low = finding->high = fm_text("full");
