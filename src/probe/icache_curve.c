@@ -102,7 +102,8 @@ bool fm_time_conflict(struct fm_lab *lab, struct fm_icache *icache, struct fm_er
 double fm_code_miss(const struct fm_icache *icache, const struct fm_tlb_step *rise)
 {
     const double height = rise->cost - rise->cost_before;
-    return icache->conflict_ns > 0 ? fmin(height, icache->conflict_ns) : height;
+    const double least = icache->first_ns > 0 ? fmin(height, icache->first_ns) : height;
+    return icache->conflict_ns > 0 ? fmin(least, icache->conflict_ns) : least;
 }
 
 /* Moves each line on, by any number of steps within its room. */

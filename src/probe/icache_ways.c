@@ -126,6 +126,26 @@ static bool look_again(struct fm_lab *lab, struct fm_icache *icache, double miss
     return true;
 }
 
+/* Or it may have passed over a shorter stride, of which the one that was found is a multiple: as
+   many lines conflict there. */
+static bool look_closer(struct fm_lab *lab, struct fm_icache *icache, double miss_ns,
+                        struct fm_error *err)
+{
+    for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
+        const struct group group = {.count = icache->ways + 1, .stride = icache->way_bytes / times};
+        bool yes;
+        if (icache->way_bytes % (times * icache->line))
+            continue;
+        if (!confirm(lab, icache, &group, miss_ns, &yes, err))
+            return false;
+        if (yes) {
+            icache->way_bytes /= times;
+            return true;
+        }
+    }
+    return true;
+}
+
 /* All strides of one number of lines that fit the bracket. */
 static bool try_count(struct fm_lab *lab, struct fm_icache *icache, unsigned count, double low,
                       double high, double miss_ns, struct fm_error *err)
@@ -272,17 +292,19 @@ static bool are_of_one_set(struct fm_lab *lab, struct fm_icache *icache, double 
 }
 
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
-                       struct fm_error *err)
+                       const struct fm_code_ways_range *range, struct fm_error *err)
 {
     const double low = step->held / WIDER_LOW, high = step->missed * WIDER_HIGH;
     const double miss_ns = fm_code_miss(icache, step);
-    const unsigned most = (unsigned)(high / (double)icache->line) + 2;
+    const double all = floor(high / (double)icache->line) + 1;
+    const unsigned most = (unsigned)fmin(all, range->most) + 1;
     icache->ways = 0;
     icache->lines.apart = icache->line / 2;
     bool good = fm_lab_place(lab, (size_t)(3 * high) + 2 * lab->machine->info.page_size, err);
-    for (unsigned count = 2; count <= most && good && !icache->ways; count++)
+    for (unsigned count = range->least + 1; count <= most && good && !icache->ways; count++)
         good = fm_lab_go_on(lab, 0, err) && try_count(lab, icache, count, low, high, miss_ns, err);
-    good = good && (!icache->ways || look_again(lab, icache, miss_ns, err));
+    good = good && (!icache->ways || (look_again(lab, icache, miss_ns, err) &&
+                                      look_closer(lab, icache, miss_ns, err)));
     bool yes = true;
     if (good && icache->ways)
         good = are_of_one_set(lab, icache, miss_ns, &yes, err);
