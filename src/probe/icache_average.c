@@ -10,8 +10,8 @@
 #include "refstring/refstring.h"
 
 /* Footprints to an octave, and at the most. */
-#define DENSITY     6
-#define MOST_POINTS 64
+#define DENSITY     12
+#define MOST_POINTS 96
 /* Part of what the curve has fit at which misses may begin on other placements. */
 #define FIRST_PART 0.2
 /* Placements that show roughly what a line adds; and the part of what lines of a group add that is
@@ -21,17 +21,18 @@
 #define HALF_WAY 0.5
 /* Part of the code, twice as much as is well on the way, that shows the rise. */
 #define PART_OF_ALL 0.75
-/* Placements of the first look, which leaves out each second point, of one along the whole rise and
-   at the most; by how much they grow from look to look, and how many are too few to show what is
-   rare; and times the crossing that is around it. */
+/* Placements of the first look, of which all but each third point is left out, of one along the
+   whole rise and at the most; by how much they grow from look to look, and how many are too few to
+   show what is rare; and times the crossing that is around it. */
 #define FIRST_LOOK  2
-#define EVERY       2
+#define EVERY       3
 #define RISE_LOOKS  24
 #define LEAST_LOOKS 8
 #define MOST        512
 #define GROW        0.5
 #define TOO_FEW     24
 #define AROUND      1.25
+#define BEFORE      2
 /* An interval that is narrow enough, and references that are enough: of the rise, and in all. */
 #define NARROW      1.06
 #define ENOUGH_RISE 5e6
@@ -62,15 +63,16 @@
 #define DESCRIBED   0.05
 #define LUCK        0.25
 #define FEW_COLOURS 1.1
-#define AGREES      1.1
+#define AGREES      1.05
 /* Points at the end of the rise; by how much a plateau grows over twice the code; and the height,
    in what lines of a group add, where these are served by what holds decoded operations when they
    hit, and where they miss in part. */
-#define END     2
+#define END     4
 #define FLAT    1.15
 #define SERVED  0.75
 #define IN_PART 1.2
-/* What an answer by them can be off by, at the least. */
+/* What an answer can be off by, at the least: footprints stand apart, and what a miss costs is not
+   known exactly. */
 #define LEAST_WIDTH 0.05
 
 struct average {
@@ -261,8 +263,6 @@ static struct fm_crossing with_interval(struct fm_lab *lab, const struct average
         crossing.low = fmin(crossing.low, drawn);
         crossing.high = fmax(crossing.high, drawn);
     }
-    crossing.low *= 1 - LEAST_WIDTH;
-    crossing.high *= 1 + LEAST_WIDTH;
     return crossing;
 }
 
@@ -323,8 +323,7 @@ static void take_height(struct average *average, double height)
 static bool follow(struct fm_lab *lab, struct fm_icache *icache, struct average *average,
                    struct fm_crossing *crossing, struct fm_error *err)
 {
-    while (average->placements < MOST && average->references < ENOUGH &&
-           (crossing->high > NARROW * crossing->low || average->placements < TOO_FEW)) {
+    do {
         const double at = crossing->at;
         const size_t more = (size_t)((double)average->placements * GROW) + 1;
         for (size_t i = 0; i < more && average->placements < MOST && average->references < ENOUGH;
@@ -333,7 +332,8 @@ static bool follow(struct fm_lab *lab, struct fm_icache *icache, struct average 
                 return false;
         if (!conclude(lab, average, crossing, err))
             return false;
-    }
+    } while (average->placements < MOST && average->references < ENOUGH &&
+             (crossing->high > NARROW * crossing->low || average->placements < TOO_FEW));
     return true;
 }
 
@@ -345,7 +345,7 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
     bool told = false;
     if (!look_along(lab, icache, average, 0, FIRST_LOOK, INFINITY, err) ||
         !conclude(lab, average, crossing, err) ||
-        !look_along(lab, icache, average, crossing->at / AROUND, RISE_LOOKS, ENOUGH_RISE, err))
+        !look_along(lab, icache, average, crossing->at / BEFORE, RISE_LOOKS, ENOUGH_RISE, err))
         return false;
     const double height = height_of_end(average);
     take_height(average, height);
@@ -354,7 +354,11 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
     if (!(height > IN_PART ? conclude(lab, average, crossing, err)
                            : ask_colours(lab, average, groups->ways, crossing, &told, err)))
         return false;
-    return told || follow(lab, icache, average, crossing, err);
+    if (!told && !follow(lab, icache, average, crossing, err))
+        return false;
+    crossing->low *= 1 - LEAST_WIDTH;
+    crossing->high *= 1 + LEAST_WIDTH;
+    return true;
 }
 
 bool fm_average_code_capacity(struct fm_lab *lab, struct fm_icache *icache,

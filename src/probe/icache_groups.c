@@ -256,6 +256,10 @@ static bool is_line_whole(struct fm_lab *lab, struct fm_icache *icache, const st
                           double miss_ns, bool *yes, struct fm_error *err)
 {
     struct fm_code_fetch found = {0};
+    *yes = true;
+    /* No line is shorter. */
+    if (icache->line <= FM_SHORTEST_CODE_LINE)
+        return true;
     icache->lines.apart = icache->line / 4;
     const bool good = time_elements(lab, icache, pool->of, pool->count, DECIDING, &found, err);
     icache->lines.apart = icache->line / 2;
