@@ -344,11 +344,9 @@ static void choose(struct fm_code_groups *found, const struct fm_code_groups *ro
                    const struct fm_code_groups *anywhere)
 {
     const bool same = rows->ways == anywhere->ways && rows->line == anywhere->line;
-    if (!anywhere->ways || same)
-        *found = *rows;
-    else if (!rows->ways || rows->miss_ns > DEARER * anywhere->miss_ns)
+    if (!rows->ways || (anywhere->ways && rows->miss_ns > DEARER * anywhere->miss_ns))
         *found = *anywhere;
-    else if (anywhere->miss_ns > DEARER * rows->miss_ns)
+    else if (!anywhere->ways || same || anywhere->miss_ns > DEARER * rows->miss_ns)
         *found = *rows;
 }
 
