@@ -18,10 +18,9 @@
 #define AROUND 8
 /* Ways that caches of code have, most of them. */
 #define USUAL_WAYS 16
-/* Times the code that the first look has shown to miss that surely does, and that no first cache
-   holds; the part of the lines that misses then, and the placements that tell. */
+/* Times the code that the first look has shown to miss that surely does; the part of the lines that
+ * misses then, and the placements that tell. */
 #define FARTHER    1.25
-#define TOO_MUCH   1.5
 #define A_PART     0.1
 #define PLACEMENTS 3
 
@@ -126,29 +125,18 @@ static void know(struct fm_lab *lab, const struct fm_icache *icache, const struc
     lab->known.code_unit = icache->line;
 }
 
-/* By distances, and where the usual numbers of ways do not show, by groups: to try every distance
-   for every number takes long, and shows nothing where pages decide. */
-static bool try_line(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
-                     struct fm_code_groups *groups, struct fm_error *err)
-{
-    const struct fm_code_ways_range usual = {.least = 1, .most = USUAL_WAYS};
-    *groups = (struct fm_code_groups){0};
-    return fm_find_code_ways(lab, icache, rise, &usual, err) &&
-           (icache->ways || fm_find_code_groups(lab, icache, rise, groups, err));
-}
-
 /* Whether lines miss, as groups do, where the first look has shown that they do. They seem not to
    where what is taken for a line holds two of them: groups are then of the level behind. */
-static bool do_miss(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rough,
+static bool do_miss(struct fm_lab *lab, struct fm_icache *icache,
                     const struct fm_code_groups *groups, bool *yes, struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 6, .steps = 256};
-    const size_t bytes = (size_t)(FARTHER * rough->missed), page = lab->machine->info.page_size;
+    const size_t bytes = (size_t)(FARTHER * icache->first.missed);
     double sum = 0;
     for (int i = 0; i < PLACEMENTS; i++) {
         struct fm_code_fetch found;
         icache->lines.apart = icache->line / 2;
-        fm_code_lines_fill(&icache->lines, bytes, icache->line, page);
+        fm_code_lines_fill(&icache->lines, bytes, icache->line, lab->machine->info.page_size);
         const bool good = fm_lab_place(lab, bytes + FM_TURN, err) &&
                           fm_time_fetch(lab, &icache->lines, &care, &found, err);
         icache->lines.apart = FM_WORD;
@@ -160,30 +148,41 @@ static bool do_miss(struct fm_lab *lab, struct fm_icache *icache, const struct f
     return true;
 }
 
-/* What a miss brings may be several lines, or one of the level behind where that misses as well. So
-   a half and a quarter of it are tried as a line, too. */
-static bool find_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
-                      const struct fm_tlb_step *rough, struct fm_code_groups *groups,
-                      struct fm_error *err)
+/* Whether what distances have shown is where the first look saw misses begin. More is what the
+   level behind holds, and far less what holds decoded operations. */
+static bool is_there(const struct fm_icache *icache)
 {
-    const size_t brought = icache->line;
-    for (; icache->line >= FM_SHORTEST_CODE_LINE && icache->line * 4 >= brought;
-         icache->line /= 2) {
-        if (!try_line(lab, icache, rise, groups, err))
-            return false;
-        /* More than the first look has seen to miss is what the level behind holds. */
-        if ((double)icache->ways * (double)icache->way_bytes > TOO_MUCH * rough->missed)
-            icache->ways = 0;
-        bool yes = true;
-        if (groups->ways && !do_miss(lab, icache, rough, groups, &yes, err))
-            return false;
-        if (!yes)
-            groups->ways = 0;
-        if (icache->ways || groups->ways)
-            break;
-    }
-    if (!icache->ways && !groups->ways)
-        icache->line = brought;
+    const double capacity = (double)icache->ways * (double)icache->way_bytes;
+    const double touched = fmin(1, (double)icache->line / FM_FIRST_PITCH);
+    return capacity < FM_TOO_MUCH * icache->first.missed &&
+           FM_TOO_MUCH * capacity > touched * icache->first.held;
+}
+
+/* By distances, and where the usual numbers of ways do not show, by groups: to try every distance
+   for every number takes long, and shows nothing where pages decide. */
+static bool try_line(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
+                     struct fm_code_groups *groups, struct fm_error *err)
+{
+    const struct fm_code_ways_range usual = {.least = 1, .most = USUAL_WAYS};
+    bool yes = true;
+    *groups = (struct fm_code_groups){0};
+    if (!fm_find_code_ways(lab, icache, rise, &usual, err))
+        return false;
+    if (icache->ways && is_there(icache))
+        return true;
+    icache->ways = 0;
+    if (!fm_find_code_groups(lab, icache, rise, groups, err) ||
+        (groups->ways && !do_miss(lab, icache, groups, &yes, err)))
+        return false;
+    groups->ways = yes ? groups->ways : 0;
+    return true;
+}
+
+static bool find_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
+                      struct fm_code_groups *groups, struct fm_error *err)
+{
+    if (!try_line(lab, icache, rise, groups, err))
+        return false;
     if (icache->ways || (groups->ways && groups->ways <= USUAL_WAYS))
         return true;
     const struct fm_code_ways_range more = {.least = USUAL_WAYS + 1, .most = UINT_MAX - 1},
@@ -204,7 +203,7 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         return true;
     }
     const struct fm_tlb_step rough = icache->steps[step];
-    icache->first_ns = rough.cost - rough.cost_before;
+    icache->first = rough;
     icache->lines.apart = icache->line / 2;
     const bool drawn = fm_read_fetch_curve(lab, icache, icache->line,
                                            fmin(limit, AROUND * rough.missed), "code", err);
@@ -219,7 +218,7 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
     const struct fm_tlb_step rise = icache->steps[step];
     const size_t brought = icache->line;
     struct fm_code_groups groups;
-    if (!find_ways(lab, icache, &rise, &rough, &groups, err) ||
+    if (!find_ways(lab, icache, &rise, &groups, err) ||
         (icache->ways && !fm_refine_code_line(lab, icache, fm_code_miss(icache, &rise), err)))
         return false;
     if (!icache->ways)

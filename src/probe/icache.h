@@ -19,8 +19,8 @@ struct fm_icache {
     size_t count;       /* rises of the curve; in steps, "pages" are bytes of code */
     double far;         /* the largest footprint */
     double conflict_ns; /* what a line adds that misses the first structure to miss; 0: not seen */
-    double first_ns;    /* the height of the rise in the first look; 0: not known */
-    bool before;        /* a rise was passed over that was taken for that of decoded operations */
+    struct fm_tlb_step first; /* the rise in the first look; held 0: there was none */
+    bool before; /* a rise was passed over that was taken for that of decoded operations */
     size_t line;
     unsigned ways;
     size_t way_bytes;
@@ -78,6 +78,9 @@ struct fm_code_ways_range {
 };
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
                        const struct fm_code_ways_range *range, struct fm_error *err);
+
+/* Times the code that the first look has shown to miss that no first cache holds. */
+#define FM_TOO_MUCH 1.5
 
 /* Part of a rise that lines must cost where all of them miss, and what is said where they do not.
  */

@@ -28,8 +28,6 @@
 #define NONE_SEEN   3
 /* Times that a miss of the level behind costs what one of this cache does, at the least. */
 #define DEARER 1.4
-/* Times that slots show more when they are closer, at the most, where they are of one line. */
-#define CLOSER 1.1
 /* Repeats of a trial on the way, and of one that decides. */
 #define REPEATS  3
 #define DECIDING 6
@@ -249,24 +247,6 @@ static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct poo
     return !*yes || conflict_beside_others(lab, icache, pool, yes, err);
 }
 
-/* Whether slots that are closer show no more than those half a line apart. Where what is taken for
-   a line is one of the level behind alone, and holds two of this cache, those lie in both of them,
-   and what this cache misses is the same in both forms. */
-static bool is_line_whole(struct fm_lab *lab, struct fm_icache *icache, const struct pool *pool,
-                          double miss_ns, bool *yes, struct fm_error *err)
-{
-    struct fm_code_fetch found = {0};
-    *yes = true;
-    /* No line is shorter. */
-    if (icache->line <= FM_SHORTEST_CODE_LINE)
-        return true;
-    icache->lines.apart = icache->line / 4;
-    const bool good = time_elements(lab, icache, pool->of, pool->count, DECIDING, &found, err);
-    icache->lines.apart = icache->line / 2;
-    *yes = found.miss_ns < CLOSER * miss_ns;
-    return good;
-}
-
 /* The line that a group shows: one of it that is moved on by half of what is taken for a line is
    out of the set where the halves are lines themselves. */
 static bool find_line(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t *line,
@@ -275,11 +255,15 @@ static bool find_line(struct fm_lab *lab, struct fm_icache *icache, struct pool 
     struct element *last = &pool->of[pool->count - 1];
     bool still = false, good = true;
     for (*line = icache->line; good && !still && *line > FM_SHORTEST_CODE_LINE;) {
-        last->one += *line / 2;
+        bool before = false;
         icache->lines.apart = *line / 4;
-        good = conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &still, err);
-        icache->lines.apart = icache->line / 2;
+        good = conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &before, err);
+        last->one += *line / 2;
+        good = good && conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &still, err);
         last->one -= *line / 2;
+        icache->lines.apart = icache->line / 2;
+        /* Slots so close may be served by what holds decoded operations, and show nothing. */
+        still = still || !before;
         *line /= still ? 1 : 2;
     }
     return good;
@@ -322,17 +306,15 @@ static bool search(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
         if (!good)
             continue;
         one.members = pool->count;
-        if (!is_line_whole(lab, icache, pool, one.miss_ns, &good, err))
-            return false;
-        if (!good)
-            return true;
         if (!find_line(lab, icache, pool, &one.line, err))
             return false;
         const struct votes *same = vote(votes, &one);
         if (same->count < AGREE)
             continue;
-        *found = (struct fm_code_groups){(unsigned)same->members - 1, same->line, same->miss_ns,
-                                         pool->rows};
+        *found = (struct fm_code_groups){.ways = (unsigned)same->members - 1,
+                                         .line = same->line,
+                                         .miss_ns = same->miss_ns,
+                                         .by_address = pool->rows};
         return true;
     }
     return true;
@@ -371,9 +353,7 @@ bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
     /* One pair of each page: where a set is chosen by the address these are of few sets. */
     good = good && search(lab, icache, &pool, pages + MORE_ROWS, &rows, err);
     pool.rows = false;
-    /* A miss that costs no more than the curve shows is one of this cache. */
-    if (!rows.ways || rows.miss_ns > DEARER * pool.miss_ns)
-        good = good && search(lab, icache, &pool, pages, &anywhere, err);
+    good = good && search(lab, icache, &pool, pages, &anywhere, err);
     icache->lines.apart = FM_WORD;
     choose(found, &rows, &anywhere);
     free(pool.of);

@@ -67,7 +67,7 @@ bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct
         return leave_open(lab, icache, rise, err);
     if (!fm_average_code_capacity(lab, icache, rise, groups, &average, err))
         return false;
-    if (average.all <= 0) {
+    if (average.all <= 0 || average.crossing.at > FM_TOO_MUCH * icache->first.missed) {
         fm_give_up_l1i(lab, FM_DO_NOT_MISS);
         return true;
     }

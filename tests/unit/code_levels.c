@@ -103,7 +103,6 @@ static void finds_a_first_cache_that_pages_move(enum fm_index index, uint32_t wa
     machine.caches[2].index = index;
     machine.caches[2].ways = ways;
     machine.caches[2].replacement = replacement;
-    machine.caches[1].line = 128;
     machine.caches[1].capacity = 262144;
     options.only = "icache";
     lab_survey(&machine, &options, &result);
