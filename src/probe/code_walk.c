@@ -4,11 +4,9 @@
 
 #include "refstring/refstring.h"
 
-/* Points to an octave: where a few lines of a page stand for all of it; where all are fetched, which
-   costs as many times more; and where no more is asked than what levels add. */
-#define DENSITY     6
-#define DENSITY_ALL 3
-#define SPARSE      2
+/* Points to an octave, and where no more is asked than what levels add. */
+#define DENSITY 6
+#define SPARSE  2
 /* Passes over the whole way, and at the most. */
 #define WHOLE_PASSES 2
 #define MOST_PASSES  512
@@ -20,7 +18,7 @@
    effort; and the laps that one reading takes, roughly. */
 static const struct {
     double references, seconds;
-} spend[] = {[FM_QUICK] = {5e5, 0.1}, [FM_NORMAL] = {2e6, 0.2}, [FM_THOROUGH] = {5e7, 10}};
+} spend[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {4e6, 0.2}, [FM_THOROUGH] = {5e7, 10}};
 #define LAPS_EACH 8
 /* Lines of a page that stand for all of it, and the part of the points where they must. */
 #define OF_A_PAGE  8
@@ -31,14 +29,14 @@ static const struct {
 /* The way along the walk. */
 struct tour {
     struct fm_code_lines lines;
-    double references, since;       /* spent, and from when on */
+    double references, since; /* spent, and from when on */
 };
 
 static void lay_out(struct fm_code_walk *walk)
 {
     struct fm_walk *points = &walk->walk;
     const double pitch = (double)walk->pitch;
-    const double density = walk->sparse ? SPARSE : walk->thin > 1 ? DENSITY : DENSITY_ALL;
+    const double density = walk->sparse ? SPARSE : DENSITY;
     double bytes = fmax(walk->from, 4 * pitch);
     points->count = 0;
     while (bytes <= walk->to && points->count < FM_WALK_POINTS) {
@@ -66,8 +64,7 @@ static bool read_bytes(struct fm_lab *lab, const struct fm_code_walk *walk, stru
                        size_t bytes, struct fm_code_fetch *found, struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 2, .steps = 256};
-    fm_code_lines_fill(&tour->lines, bytes, walk->thin * walk->pitch,
-                       lab->machine->info.page_size);
+    fm_code_lines_fill(&tour->lines, bytes, walk->thin * walk->pitch, lab->machine->info.page_size);
     tour->references += 2 * LAPS_EACH * (double)tour->lines.lines;
     return fm_lab_go_on(lab, 0, err) && fm_time_fetch(lab, &tour->lines, &care, found, err);
 }
