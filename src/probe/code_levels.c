@@ -84,7 +84,7 @@ static void plan(const struct fm_lab *lab, struct view *view)
 {
     const struct fm_known *known = &lab->known;
     struct fm_code_walk *walk = &view->walk;
-    const bool sharp = is_told(lab, "l1i.ways");
+    const bool sharp = !known->code_moved;
     walk->pitch = known->code_unit;
     walk->apart = is_told(lab, "l1i.line") ? walk->pitch / 2 : FM_WORD;
     for (size_t i = 1; i + 1 < known->count; i++)
@@ -222,49 +222,74 @@ static void leave_open(struct fm_lab *lab, const char *structure, const char *at
         fm_undetermined(finding, reason);
 }
 
-static bool report_capacity(struct fm_lab *lab, const struct view *view, size_t level,
-                            const struct name *name, struct fm_error *err)
+/* Why no capacity is told; NULL: nothing speaks against it. */
+static const char *why_no_capacity(const struct fm_lab *lab, const struct view *view, size_t level,
+                                   const struct name *name)
 {
+    if (name->open)
+        return name->open;
+    if (level >= view->reached)
+        return lab->options->effort == FM_THOROUGH ? "so much code was not run"
+                                                   : "so much code was not run; try --thorough";
+    if (view->walk.sparse)
+        return "left to the counters";
+    if (fm_fitted_blur(&view->fitted, level) > HIDDEN ||
+        fm_fitted_blur(&view->fitted, level + 1) > HIDDEN)
+        return "its rise runs into another level's: no plateau lies between";
+    return NULL;
+}
+
+/* A capacity, and where it may lie. */
+struct range {
     double at, low, high;
-    const char *open = name->open               ? name->open
-                       : level >= view->reached ? lab->options->effort == FM_THOROUGH
-                                                      ? "so much code was not run"
-                                                      : "so much code was not run; try --thorough"
-                       : view->walk.sparse      ? "left to the counters"
-                       : fm_fitted_blur(&view->fitted, level) > HIDDEN ||
-                               fm_fitted_blur(&view->fitted, level + 1) > HIDDEN
-                           ? "its rise runs into another level's: no plateau lies between"
-                           : NULL;
-    if (open) {
-        leave_open(lab, name->structure, name->capacity, open);
-        return true;
-    }
-    if (!fm_fitted_crossing(&view->fitted, level, FM_CAPACITY_MISSES, &at, &low, &high))
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
-    low /= SHAPES;
-    high *= SHAPES;
+};
+
+static bool find_range(const struct view *view, size_t level, struct range *range)
+{
+    const double page = view->fitted.curve.page;
+    if (!fm_fitted_crossing(&view->fitted, level, FM_CAPACITY_MISSES, &range->at, &range->low,
+                            &range->high))
+        return false;
+    range->low /= SHAPES;
+    range->high *= SHAPES;
     /* Misses come with whole pages, which the shape of a knee leaves out: it counts where pages are
        few. */
     if (view->fit.knees[level].shape == FM_KNEE_PAGES) {
-        low = fmax(low - PAGE_PART * view->fitted.curve.page, 0);
-        high += PAGE_PART * view->fitted.curve.page;
+        range->low = fmax(range->low - PAGE_PART * page, 0);
+        range->high += PAGE_PART * page;
     }
-    if (high > TOO_WIDE * low) {
-        leave_open(lab, name->structure, name->capacity,
-                   "page placement moves its rise too far for the placements tried");
-        return true;
-    }
+    return true;
+}
+
+static void tell_range(struct fm_lab *lab, const struct view *view, const struct range *range,
+                       const struct name *name)
+{
     struct fm_finding *finding = open_finding(lab, name->structure, name->capacity);
     const double pitch = (double)view->walk.pitch;
-    const bool wide = high > WIDE * low;
+    const bool wide = range->high > WIDE * range->low;
     if (!finding)
-        return true;
-    fm_measured(finding, floor(at / pitch) * pitch, floor(low / pitch) * pitch,
-                ceil(high / pitch) * pitch, wide ? 0.5 : 0.95, "knees", "curve:code-levels");
+        return;
+    fm_measured(finding, floor(range->at / pitch) * pitch, floor(range->low / pitch) * pitch,
+                ceil(range->high / pitch) * pitch, wide ? 0.5 : 0.95, "knees", "curve:code-levels");
     if (wide)
         snprintf(finding->note, sizeof finding->note,
                  "the range alone is sure: where it begins to miss moves, with the pages or with "
                  "who else uses it");
+}
+
+static bool report_capacity(struct fm_lab *lab, const struct view *view, size_t level,
+                            const struct name *name, struct fm_error *err)
+{
+    const char *open = why_no_capacity(lab, view, level, name);
+    struct range range;
+    if (!open && !find_range(view, level, &range))
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
+    if (!open && range.high > TOO_WIDE * range.low)
+        open = "page placement moves its rise too far for the placements tried";
+    if (open)
+        leave_open(lab, name->structure, name->capacity, open);
+    else
+        tell_range(lab, view, &range, name);
     return true;
 }
 
@@ -323,15 +348,6 @@ static void draw(struct fm_lab *lab, const struct view *view)
     }
 }
 
-/* Where pages move the first cache's misses no lines conflict that would tell what it holds; the
-   walk does, as of other levels. Lines of a hashed cache that stand apart use all of its sets. */
-static bool report_first(struct fm_lab *lab, const struct view *view, struct fm_error *err)
-{
-    const struct name name = {.structure = "l1i", .capacity = "capacity"};
-    return is_told(lab, "l1i.capacity") || obstacle(view, 0) ||
-           view->walk.pitch != lab->known.code_unit || report_capacity(lab, view, 0, &name, err);
-}
-
 static bool report(struct fm_lab *lab, const struct view *view, struct fm_error *err)
 {
     const size_t memory = lab->known.count - 1;
@@ -339,8 +355,6 @@ static bool report(struct fm_lab *lab, const struct view *view, struct fm_error 
         view->walk.pitch, lab->known.code_from,
         fmin(far_bytes[lab->options->effort], (double)fm_lab_limit(lab) / 4)};
     draw(lab, view);
-    if (!report_first(lab, view, err))
-        return false;
     for (size_t level = 1; level < memory; level++) {
         const struct name name = name_of(lab, view, level);
         if (!report_capacity(lab, view, level, &name, err) ||

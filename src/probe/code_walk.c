@@ -4,7 +4,7 @@
 
 #include "refstring/refstring.h"
 
-/* Points to an octave. */
+/* Points to an octave, and where no more is asked than what levels add. */
 #define DENSITY 6
 #define SPARSE  2
 /* Passes over the whole way, and at the most. */
@@ -29,8 +29,7 @@ static const struct {
 /* The way along the walk. */
 struct tour {
     struct fm_code_lines lines;
-    double last_ns[FM_WALK_POINTS]; /* readings of the last pass */
-    double references, since;       /* spent, and from when on */
+    double references, since; /* spent, and from when on */
 };
 
 static void lay_out(struct fm_code_walk *walk)
@@ -61,12 +60,11 @@ static void note(struct fm_code_walk *walk, size_t index, const struct fm_code_f
 }
 
 /* A reading of one footprint on the placement that is there, of each so manyth line. */
-static bool read_point(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
-                       size_t index, struct fm_code_fetch *found, struct fm_error *err)
+static bool read_bytes(struct fm_lab *lab, const struct fm_code_walk *walk, struct tour *tour,
+                       size_t bytes, struct fm_code_fetch *found, struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 2, .steps = 256};
-    fm_code_lines_fill(&tour->lines, walk->walk.points[index].bytes, walk->thin * walk->pitch,
-                       lab->machine->info.page_size);
+    fm_code_lines_fill(&tour->lines, bytes, walk->thin * walk->pitch, lab->machine->info.page_size);
     tour->references += 2 * LAPS_EACH * (double)tour->lines.lines;
     return fm_lab_go_on(lab, 0, err) && fm_time_fetch(lab, &tour->lines, &care, found, err);
 }
@@ -85,10 +83,9 @@ static bool pass(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tou
         if (!placed && !fm_lab_place(lab, bytes + FM_TURN, err))
             return false;
         placed = true;
-        if (!read_point(lab, walk, tour, i, &found, err))
+        if (!read_bytes(lab, walk, tour, bytes, &found, err))
             return false;
         note(walk, i, &found);
-        tour->last_ns[i] = found.miss_ns;
     }
     return true;
 }
@@ -108,25 +105,27 @@ static bool is_scattered(const struct fm_walk *walk)
 }
 
 /* Where a set is chosen by the address as it is, each so manyth line uses as much of fewer sets as
-   all lines use of all: whether a few of each page say the same as all, on the placement of the
-   last pass. */
+   all lines use of all: whether a few of each page say the same as all, once in each octave beyond
+   the first cache. */
 static bool choose_thin(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
                         struct fm_error *err)
 {
     const size_t thin = lab->machine->info.page_size / walk->pitch / OF_A_PAGE;
     size_t alike = 0, all = 0;
-    if (thin < 2)
-        return true;
-    walk->thin = thin;
-    for (size_t i = walk->walk.count; i-- > 0;) {
-        struct fm_code_fetch found;
-        if ((double)walk->walk.points[i].bytes < walk->small)
-            break;
-        if (!read_point(lab, walk, tour, i, &found, err))
+    walk->thin = 1;
+    if (thin < 2 || !fm_lab_place(lab, (size_t)walk->to + FM_TURN, err))
+        return thin < 2;
+    for (double bytes = walk->to; bytes >= walk->small; bytes /= 2) {
+        struct fm_code_fetch some, every;
+        walk->thin = 1;
+        if (!read_bytes(lab, walk, tour, (size_t)bytes, &every, err))
             return false;
-        const double off = fmax(DIFFERENT * (walk->offset_ns + found.miss_ns),
-                                2 * DIFFERENT * fmax(found.one_ns, found.burst_ns));
-        alike += fabs(found.miss_ns - tour->last_ns[i]) < off;
+        walk->thin = thin;
+        if (!read_bytes(lab, walk, tour, (size_t)bytes, &some, err))
+            return false;
+        const double off = fmax(DIFFERENT * (walk->offset_ns + some.miss_ns),
+                                2 * DIFFERENT * fmax(some.one_ns, some.burst_ns));
+        alike += fabs(some.miss_ns - every.miss_ns) < off;
         all++;
     }
     if ((double)alike < NEARLY_ALL * (double)all || all == 0)
@@ -150,14 +149,15 @@ static bool is_spent(const struct fm_lab *lab, const struct tour *tour)
 static bool take_readings(struct fm_lab *lab, struct fm_code_walk *walk, struct tour *tour,
                           struct fm_error *err)
 {
+    if (!choose_thin(lab, walk, tour, err))
+        return false;
+    lay_out(walk);
     for (unsigned i = 0; i < (walk->sparse ? 1 : WHOLE_PASSES); i++)
         if (!pass(lab, walk, tour, 0, walk->to, err))
             return false;
     walk->scattered = is_scattered(&walk->walk);
     if (!walk->scattered)
         return true;
-    if (!choose_thin(lab, walk, tour, err))
-        return false;
     begin_spending(lab, tour);
     for (unsigned number = 1; number <= MOST_PASSES && !is_spent(lab, tour); number++)
         if (!pass(lab, walk, tour, 0, walk->small * (double)(number & -number), err))
@@ -187,8 +187,6 @@ static bool open_tour(struct tour *tour, const struct fm_code_walk *walk, struct
 bool fm_code_walk(struct fm_lab *lab, struct fm_code_walk *walk, struct fm_error *err)
 {
     struct tour tour;
-    lay_out(walk);
-    walk->thin = 1;
     if (!open_tour(&tour, walk, err))
         return false;
     const bool good = take_readings(lab, walk, &tour, err);

@@ -3,10 +3,12 @@
  * out. */
 #include "probe/icache.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "probe/probe.h"
+#include "refstring/refstring.h"
 
 /* A first look goes this far: first caches of code are smaller. */
 #define FIRST_FAR 0x1p20
@@ -14,70 +16,13 @@
 #define MOST_ELEMENTS (1u << 20)
 /* How far the curve goes beyond the first cache, in times of its end. */
 #define AROUND 8
-/* Where all miss the first cache and few the next. */
-#define BEYOND     1.6
+/* Ways that caches of code have, most of them. */
+#define USUAL_WAYS 16
+/* Times the code that the first look has shown to miss that surely does; the part of the lines that
+ * misses then, and the placements that tell. */
+#define FARTHER    1.25
+#define A_PART     0.1
 #define PLACEMENTS 3
-/* Part of a rise that lines must cost where all of them miss. */
-#define SHOWN 0.5
-/* What two good surveys of one machine differ by. */
-#define LEAST_WIDTH 0.03
-
-static struct fm_finding *l1i_finding(struct fm_lab *lab, const char *attribute, const char *unit)
-{
-    char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "l1i.%s", attribute);
-    return fm_result_finding(lab->result, property, unit);
-}
-
-static void report_open(struct fm_lab *lab, const char *attribute, const char *unit,
-                        const char *reason)
-{
-    struct fm_finding *finding = l1i_finding(lab, attribute, unit);
-    if (finding)
-        fm_undetermined(finding, reason);
-}
-
-static void report_number(struct fm_lab *lab, const char *attribute, const char *unit, double value,
-                          const char *method)
-{
-    struct fm_finding *finding = l1i_finding(lab, attribute, unit);
-    if (finding)
-        fm_measured(finding, value, value, value, 0.98, method, "curve:code");
-}
-
-/* What a miss adds. */
-struct miss {
-    double ns, low, high;
-};
-
-/* … where all miss. */
-static bool time_miss(struct fm_lab *lab, struct fm_icache *icache, double capacity,
-                      struct miss *miss, struct fm_error *err)
-{
-    const struct fm_care care = {.repeats = 6, .steps = 256};
-    const size_t page = lab->machine->info.page_size;
-    *miss = (struct miss){.low = INFINITY};
-    for (int i = 0; i < PLACEMENTS; i++) {
-        struct fm_code_fetch found;
-        icache->lines.apart = icache->line / 2;
-        fm_code_lines_fill(&icache->lines, (size_t)(BEYOND * capacity), icache->line, page);
-        if (!fm_lab_place(lab, (size_t)(BEYOND * capacity) + page, err) ||
-            !fm_time_fetch(lab, &icache->lines, &care, &found, err))
-            return false;
-        miss->ns += found.miss_ns / PLACEMENTS;
-        miss->low = fmin(miss->low, found.miss_ns);
-        miss->high = fmax(miss->high, found.miss_ns);
-    }
-    return true;
-}
-
-static void report_miss(struct fm_lab *lab, const struct miss *miss)
-{
-    struct fm_finding *finding = l1i_finding(lab, "miss_latency", "ns");
-    if (finding)
-        fm_measured(finding, miss->ns, miss->low * (1 - LEAST_WIDTH),
-                    miss->high * (1 + LEAST_WIDTH), 0.95, "lines", "curve:code");
-}
 
 /* Whatever answers in place of a cache takes a cycle more, at the least. */
 static bool is_clear(const struct fm_lab *lab, const struct fm_tlb_step *rise)
@@ -153,13 +98,6 @@ static void mark(struct fm_lab *lab, const struct fm_icache *icache, size_t firs
     }
 }
 
-static void give_up(struct fm_lab *lab, const char *reason)
-{
-    report_open(lab, "capacity", "B", reason);
-    report_open(lab, "ways", "", reason);
-    report_open(lab, "line", "B", reason);
-}
-
 /* Times that two looks at one edge differ at the most. */
 #define LOOKS 1.5
 
@@ -176,38 +114,80 @@ static size_t same_rise(const struct fm_lab *lab, const struct fm_icache *icache
     return icache->count;
 }
 
-static void report_ways(struct fm_lab *lab, const struct fm_icache *icache)
-{
-    report_number(lab, "capacity", "B", (double)icache->ways * (double)icache->way_bytes,
-                  "code-gap");
-    report_number(lab, "ways", "", icache->ways, "code-gap");
-    struct fm_finding *ways = l1i_finding(lab, "ways", "");
-    if (ways && icache->way_bytes == icache->line)
-        ways->value = ways->low = ways->high = fm_text("full");
-}
-
-static void report_line(struct fm_lab *lab, const struct fm_icache *icache, size_t brought)
-{
-    const bool alone = icache->line == brought;
-    report_number(lab, "line", "B", (double)icache->line, alone ? "lines" : "code-gap");
-    struct fm_finding *line = l1i_finding(lab, "line", "B");
-    if (line && !alone)
-        snprintf(line->note, sizeof line->note,
-                 "a miss brings %zu bytes along, in lines of their own", brought);
-}
-
 /* Hands on what other probes build on. */
 static void know(struct fm_lab *lab, const struct fm_icache *icache, const struct fm_tlb_step *rise,
                  double miss_ns)
 {
     const double capacity = (double)icache->ways * (double)icache->way_bytes;
-    /* Nothing has shown that it is the first cache, and not what was before it. */
-    if (capacity <= 0 && icache->before)
-        return;
-    lab->known.code_from = capacity > 0 ? capacity : rise->held;
+    lab->known.code_from = capacity;
     lab->known.code_to = fmax(capacity, rise->missed);
     lab->known.code_miss_ns = miss_ns;
     lab->known.code_unit = icache->line;
+}
+
+/* Whether lines miss, as groups do, where the first look has shown that they do. They seem not to
+   where what is taken for a line holds two of them: groups are then of the level behind. */
+static bool do_miss(struct fm_lab *lab, struct fm_icache *icache,
+                    const struct fm_code_groups *groups, bool *yes, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 6, .steps = 256};
+    const size_t bytes = (size_t)(FARTHER * icache->first.missed);
+    double sum = 0;
+    for (int i = 0; i < PLACEMENTS; i++) {
+        struct fm_code_fetch found;
+        icache->lines.apart = icache->line / 2;
+        fm_code_lines_fill(&icache->lines, bytes, icache->line, lab->machine->info.page_size);
+        const bool good = fm_lab_place(lab, bytes + FM_TURN, err) &&
+                          fm_time_fetch(lab, &icache->lines, &care, &found, err);
+        icache->lines.apart = FM_WORD;
+        if (!good)
+            return false;
+        sum += found.miss_ns / PLACEMENTS;
+    }
+    *yes = sum > A_PART * groups->miss_ns;
+    return true;
+}
+
+/* Whether what distances have shown is where the first look saw misses begin. More is what the
+   level behind holds, and far less what holds decoded operations. */
+static bool is_there(const struct fm_icache *icache)
+{
+    const double capacity = (double)icache->ways * (double)icache->way_bytes;
+    const double touched = fmin(1, (double)icache->line / FM_FIRST_PITCH);
+    return capacity < FM_TOO_MUCH * icache->first.missed &&
+           FM_TOO_MUCH * capacity > touched * icache->first.held;
+}
+
+/* By distances, and where the usual numbers of ways do not show, by groups: to try every distance
+   for every number takes long, and shows nothing where pages decide. */
+static bool try_line(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
+                     struct fm_code_groups *groups, struct fm_error *err)
+{
+    const struct fm_code_ways_range usual = {.least = 1, .most = USUAL_WAYS};
+    bool yes = true;
+    *groups = (struct fm_code_groups){0};
+    if (!fm_find_code_ways(lab, icache, rise, &usual, err))
+        return false;
+    if (icache->ways && is_there(icache))
+        return true;
+    icache->ways = 0;
+    if (!fm_find_code_groups(lab, icache, rise, groups, err) ||
+        (groups->ways && !do_miss(lab, icache, groups, &yes, err)))
+        return false;
+    groups->ways = yes ? groups->ways : 0;
+    return true;
+}
+
+static bool find_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
+                      struct fm_code_groups *groups, struct fm_error *err)
+{
+    if (!try_line(lab, icache, rise, groups, err))
+        return false;
+    if (icache->ways || (groups->ways && groups->ways <= USUAL_WAYS))
+        return true;
+    const struct fm_code_ways_range more = {.least = USUAL_WAYS + 1, .most = UINT_MAX - 1},
+                                    these = {.least = groups->ways, .most = groups->ways};
+    return fm_find_code_ways(lab, icache, rise, groups->ways ? &these : &more, err);
 }
 
 static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
@@ -219,10 +199,11 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         !fm_time_conflict(lab, icache, err) || !find_cache(lab, icache, &step, &open, err))
         return false;
     if (open) {
-        give_up(lab, open);
+        fm_give_up_l1i(lab, open);
         return true;
     }
     const struct fm_tlb_step rough = icache->steps[step];
+    icache->first = rough;
     icache->lines.apart = icache->line / 2;
     const bool drawn = fm_read_fetch_curve(lab, icache, icache->line,
                                            fmin(limit, AROUND * rough.missed), "code", err);
@@ -231,43 +212,30 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         return false;
     step = same_rise(lab, icache, &rough);
     if (step == icache->count) {
-        give_up(lab, "two looks at the same code do not agree");
+        fm_give_up_l1i(lab, "two looks at the same code do not agree");
         return true;
     }
     const struct fm_tlb_step rise = icache->steps[step];
     const size_t brought = icache->line;
-    if (!fm_find_code_ways(lab, icache, &rise, err) ||
+    struct fm_code_groups groups;
+    if (!find_ways(lab, icache, &rise, &groups, err) ||
         (icache->ways && !fm_refine_code_line(lab, icache, fm_code_miss(icache, &rise), err)))
         return false;
+    if (!icache->ways)
+        return fm_measure_moved(lab, icache, &rise, &groups, err);
     const double capacity = (double)icache->ways * (double)icache->way_bytes;
-    struct miss miss;
-    if (!time_miss(lab, icache, icache->ways ? capacity : rise.missed, &miss, err))
+    struct fm_code_miss_cost miss;
+    if (!fm_time_code_miss(lab, icache, capacity, &miss, err))
         return false;
-    if (miss.ns < SHOWN * fm_code_miss(icache, &rise)) {
-        give_up(lab, "beyond what looks like its capacity, lines do not miss as they should");
+    if (miss.ns < FM_SHOWN * fm_code_miss(icache, &rise)) {
+        fm_give_up_l1i(lab, FM_DO_NOT_MISS);
         return true;
     }
-    if (icache->ways)
-        report_line(lab, icache, brought);
-    report_miss(lab, &miss);
     mark(lab, icache, step, capacity);
     know(lab, icache, &rise, miss.ns);
-    if (!icache->ways) {
-        char reason[sizeof((struct fm_finding *)0)->note];
-        snprintf(reason, sizeof reason,
-                 "misses begin after %.0f bytes and are many at %.0f, but no lines conflict on "
-                 "every page placement: the index may be physical or hashed",
-                 rise.held, rise.missed);
-        report_open(lab, "capacity", "B", reason);
-        report_open(lab, "ways", "", reason);
-        snprintf(
-            reason, sizeof reason,
-            "a miss brings %zu bytes, which may be several lines: none conflict that would tell",
-            brought);
-        report_open(lab, "line", "B", reason);
-        return true;
-    }
-    report_ways(lab, icache);
+    fm_report_l1i_line(lab, icache, brought);
+    fm_report_l1i_miss(lab, &miss);
+    fm_report_l1i_ways(lab, icache);
     return true;
 }
 
@@ -308,18 +276,18 @@ static bool second(struct fm_lab *lab, struct fm_icache *icache, const struct fm
     icache->line = look.line;
     if (!fm_confirm_code_ways(lab, icache, (unsigned)ways, way_bytes, miss_ns, agrees, err))
         return false;
-    struct miss miss;
+    struct fm_code_miss_cost miss;
     if (!*agrees)
         return true;
-    if (!time_miss(lab, icache, counted->bytes, &miss, err))
+    if (!fm_time_code_miss(lab, icache, counted->bytes, &miss, err))
         return false;
     icache->ways = (unsigned)ways;
     icache->way_bytes = way_bytes;
     mark(lab, icache, step, counted->bytes);
     know(lab, icache, &icache->steps[step], miss.ns);
-    report_number(lab, "line", "B", (double)icache->line, "lines");
-    report_ways(lab, icache);
-    report_miss(lab, &miss);
+    fm_report_l1i(lab, "line", "B", (double)icache->line, "lines");
+    fm_report_l1i_ways(lab, icache);
+    fm_report_l1i_miss(lab, &miss);
     return true;
 }
 

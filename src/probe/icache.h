@@ -2,6 +2,7 @@
 #ifndef FM_PROBE_ICACHE_H
 #define FM_PROBE_ICACHE_H
 
+#include "analysis/crossing.h"
 #include "analysis/tlb_steps.h"
 #include "probe/code_fetch.h"
 
@@ -18,7 +19,8 @@ struct fm_icache {
     size_t count;       /* rises of the curve; in steps, "pages" are bytes of code */
     double far;         /* the largest footprint */
     double conflict_ns; /* what a line adds that misses the first structure to miss; 0: not seen */
-    bool before;        /* a rise was passed over that was taken for that of decoded operations */
+    struct fm_tlb_step first; /* the rise in the first look; held 0: there was none */
+    bool before; /* a rise was passed over that was taken for that of decoded operations */
     size_t line;
     unsigned ways;
     size_t way_bytes;
@@ -69,8 +71,64 @@ bool fm_confirm_code_ways(struct fm_lab *lab, struct fm_icache *icache, unsigned
 bool fm_refine_code_line(struct fm_lab *lab, struct fm_icache *icache, double miss_ns,
                          struct fm_error *err);
 
-/* Ways and sets, by groups of lines that conflict in one set. Leaves ways 0 where none do. */
+/* Ways and sets, by lines that stand so far apart that they conflict in one set. Leaves ways 0
+   where none do. Each number of ways takes a trial for every distance that fits. */
+struct fm_code_ways_range {
+    unsigned least, most; /* ways that are looked for */
+};
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
-                       struct fm_error *err);
+                       const struct fm_code_ways_range *range, struct fm_error *err);
+
+/* Times the code that the first look has shown to miss that no first cache holds. */
+#define FM_TOO_MUCH 1.5
+
+/* Part of a rise that lines must cost where all of them miss, and what is said where they do not.
+ */
+#define FM_SHOWN       0.5
+#define FM_DO_NOT_MISS "beyond what looks like its capacity, lines do not miss as they should"
+
+/* What a miss adds, where all miss: over placements, well beyond a capacity. Needs the line. */
+struct fm_code_miss_cost {
+    double ns, low, high;
+};
+bool fm_time_code_miss(struct fm_lab *lab, struct fm_icache *icache, double capacity,
+                       struct fm_code_miss_cost *miss, struct fm_error *err);
+
+/* What is told under l1i. A line of which a miss brings several is told with a note. */
+struct fm_finding *fm_l1i_finding(struct fm_lab *lab, const char *attribute, const char *unit);
+void fm_report_l1i(struct fm_lab *lab, const char *attribute, const char *unit, double value,
+                   const char *method);
+void fm_report_l1i_open(struct fm_lab *lab, const char *attribute, const char *unit,
+                        const char *reason);
+void fm_report_l1i_miss(struct fm_lab *lab, const struct fm_code_miss_cost *miss);
+void fm_report_l1i_ways(struct fm_lab *lab, const struct fm_icache *icache);
+void fm_report_l1i_line(struct fm_lab *lab, const struct fm_icache *icache, size_t brought);
+/* Leaves all of it open. */
+void fm_give_up_l1i(struct fm_lab *lab, const char *reason);
+
+/* What groups of lines show that conflict, wherever their pages lie. */
+struct fm_code_groups {
+    unsigned ways;   /* 0: no groups agree */
+    size_t line;     /* of which a miss may bring several */
+    double miss_ns;  /* what a line of a group adds: less than a miss where a policy keeps some */
+    bool by_address; /* lines at one place of their pages were of few sets */
+};
+bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
+                         const struct fm_tlb_step *rise, struct fm_code_groups *found,
+                         struct fm_error *err);
+
+/* The most code of which one line in twenty misses, expected over placements. */
+struct fm_code_average {
+    struct fm_crossing crossing;
+    double all; /* code of which nearly all lines miss; 0: none was seen */
+};
+bool fm_average_code_capacity(struct fm_lab *lab, struct fm_icache *icache,
+                              const struct fm_tlb_step *rise, const struct fm_code_groups *groups,
+                              struct fm_code_average *found, struct fm_error *err);
+
+/* Measures and tells all of a cache whose lines conflict at no distance: the index is physical
+   beyond a page, or hashed. */
+bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
+                      const struct fm_code_groups *groups, struct fm_error *err);
 
 #endif

@@ -102,7 +102,9 @@ bool fm_time_conflict(struct fm_lab *lab, struct fm_icache *icache, struct fm_er
 double fm_code_miss(const struct fm_icache *icache, const struct fm_tlb_step *rise)
 {
     const double height = rise->cost - rise->cost_before;
-    return icache->conflict_ns > 0 ? fmin(height, icache->conflict_ns) : height;
+    const double first = icache->first.cost - icache->first.cost_before;
+    const double least = icache->first.held > 0 ? fmin(height, first) : height;
+    return icache->conflict_ns > 0 ? fmin(least, icache->conflict_ns) : least;
 }
 
 /* Moves each line on, by any number of steps within its room. */

@@ -15,6 +15,10 @@
 /* The bracket of the curve, widened by what a point can be off. */
 #define WIDER_LOW  1.25
 #define WIDER_HIGH 1.1
+/* References of one line in a trial, roughly, and all that may be spent on one range of ways: where
+   pages decide, no distance ever shows anything. */
+#define EACH            64
+#define MOST_REFERENCES 3e7
 /* Fresh placements on which a conflict must show. */
 #define CONFIRMATIONS  3
 #define MOST_LOOKS     6
@@ -126,6 +130,26 @@ static bool look_again(struct fm_lab *lab, struct fm_icache *icache, double miss
     return true;
 }
 
+/* Or it may have passed over a shorter stride, of which the one that was found is a multiple: as
+   many lines conflict there. */
+static bool look_closer(struct fm_lab *lab, struct fm_icache *icache, double miss_ns,
+                        struct fm_error *err)
+{
+    for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
+        const struct group group = {.count = icache->ways + 1, .stride = icache->way_bytes / times};
+        bool yes;
+        if (icache->way_bytes % (times * icache->line))
+            continue;
+        if (!confirm(lab, icache, &group, miss_ns, &yes, err))
+            return false;
+        if (yes) {
+            icache->way_bytes /= times;
+            return true;
+        }
+    }
+    return true;
+}
+
 /* All strides of one number of lines that fit the bracket. */
 static bool try_count(struct fm_lab *lab, struct fm_icache *icache, unsigned count, double low,
                       double high, double miss_ns, struct fm_error *err)
@@ -149,6 +173,31 @@ static bool try_count(struct fm_lab *lab, struct fm_icache *icache, unsigned cou
             return false;
         }
     }
+    return true;
+}
+
+/* One set holds as many lines as fit, wherever they are: the number is halved down to. */
+static bool try_one_set(struct fm_lab *lab, struct fm_icache *icache, double low, double high,
+                        double miss_ns, struct fm_error *err)
+{
+    unsigned fit = (unsigned)(low / (double)icache->line);
+    unsigned miss = (unsigned)ceil(high / (double)icache->line) + 1;
+    bool yes;
+    while (miss - fit > 1) {
+        const struct group group = {.count = (fit + miss) / 2, .stride = icache->line};
+        if (!fm_lab_place(lab, arena_of(lab, &group), err) ||
+            !conflicts(lab, icache, &group, miss_ns, 6, &yes, err))
+            return false;
+        if (yes)
+            miss = group.count;
+        else
+            fit = group.count;
+    }
+    const struct group group = {.count = miss, .stride = icache->line};
+    if (!confirm(lab, icache, &group, miss_ns, &yes, err))
+        return false;
+    icache->ways = yes ? fit : 0;
+    icache->way_bytes = icache->line;
     return true;
 }
 
@@ -272,17 +321,25 @@ static bool are_of_one_set(struct fm_lab *lab, struct fm_icache *icache, double 
 }
 
 bool fm_find_code_ways(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *step,
-                       struct fm_error *err)
+                       const struct fm_code_ways_range *range, struct fm_error *err)
 {
     const double low = step->held / WIDER_LOW, high = step->missed * WIDER_HIGH;
     const double miss_ns = fm_code_miss(icache, step);
-    const unsigned most = (unsigned)(high / (double)icache->line) + 2;
+    const double all = floor(high / (double)icache->line) + 1;
+    const unsigned most = (unsigned)fmin(all, range->most) + 1;
     icache->ways = 0;
     icache->lines.apart = icache->line / 2;
     bool good = fm_lab_place(lab, (size_t)(3 * high) + 2 * lab->machine->info.page_size, err);
-    for (unsigned count = 2; count <= most && good && !icache->ways; count++)
+    double spent = 0;
+    for (unsigned count = range->least + 1;
+         count <= most && good && !icache->ways && spent < MOST_REFERENCES; count++) {
         good = fm_lab_go_on(lab, 0, err) && try_count(lab, icache, count, low, high, miss_ns, err);
-    good = good && (!icache->ways || look_again(lab, icache, miss_ns, err));
+        spent += (1 + (high - low) / (count - 1) / (double)icache->line) * count * EACH;
+    }
+    if (good && !icache->ways && range->most > all)
+        good = try_one_set(lab, icache, low, high, miss_ns, err);
+    good = good && (!icache->ways || (look_again(lab, icache, miss_ns, err) &&
+                                      look_closer(lab, icache, miss_ns, err)));
     bool yes = true;
     if (good && icache->ways)
         good = are_of_one_set(lab, icache, miss_ns, &yes, err);

@@ -54,6 +54,7 @@ struct fm_known {
        what it brings, which is a line or some of them; 0: not known. */
     double code_from, code_to, code_miss_ns;
     size_t code_unit;
+    bool code_moved;     /* page placement moves those misses */
     bool pages_grow;     /* while they are used */
     unsigned tlb_hashed; /* data TLBs of which no stride keeps to a set, as bits */
     bool tlb_doubted;    /* some rise of translation was taken for that of caches or page tables */

@@ -142,8 +142,12 @@ static bool settles_at_once(const struct fm_cache_description *cache)
     return cache->replacement == FM_REPLACE_LRU || cache->replacement == FM_REPLACE_FIFO;
 }
 
-static unsigned laps_to_settle(const struct fm_description *machine, unsigned level)
+static unsigned laps_to_settle(const struct fm_description *machine, unsigned level,
+                               const struct fm_cache_description *cache)
 {
+    /* Lines that would fit push each other out by lot while others are still there. */
+    if (cache->replacement == FM_REPLACE_RANDOM)
+        return 24;
     for (size_t i = 0; i < machine->cache_count; i++)
         if (machine->caches[i].level > 1 && machine->caches[i].level <= level + 1 &&
             !settles_at_once(&machine->caches[i]))
@@ -200,7 +204,7 @@ static bool find_capacity(const struct fm_description *description, unsigned lev
     quiet.noise = (struct fm_noise_description){.pollution = description->noise.pollution};
     const struct fm_cache_description *cache = cache_at(description, level, jumps);
     struct count count = {fm_simulated_open(&quiet, 99, err), level, cache->line,
-                          laps_to_settle(description, level), jumps};
+                          laps_to_settle(description, level, cache), jumps};
     if (!count.machine)
         return false;
     fm_simulated_count(count.machine, true);

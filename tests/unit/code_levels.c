@@ -90,19 +90,43 @@ static void finds_a_level_of_code_alone(void **state)
     fm_result_free(&result);
 }
 
-/* A way is longer than a page, so that no lines conflict on every placement. */
-static void finds_a_first_cache_that_pages_move(void **state)
+/* A way is longer than a page, or a hash chooses the set: no lines conflict on every placement. The
+   second level is close, its lines are twice as long, and it keeps no line inside which it loses.
+ */
+static void finds_a_first_cache_that_pages_move(enum fm_index index, uint32_t ways,
+                                                enum fm_replacement replacement)
 {
-    (void)state;
     struct fm_description machine = machine_of(FM_MAPPING_RANDOM);
+    struct fm_survey_options options = lab_options();
     struct fm_result result;
     machine.caches[2].capacity = 32768;
-    machine.caches[2].index = FM_INDEX_PHYSICAL;
-    machine.caches[1].capacity = 1048576;
-    survey(&machine, &result);
-    expect_capacity(&result, "l1i.capacity", truth_of(&machine, 0));
-    assert_int_equal(lab_finding(&result, "l1i.ways")->status, FM_UNDETERMINED);
+    machine.caches[2].index = index;
+    machine.caches[2].ways = ways;
+    machine.caches[2].replacement = replacement;
+    machine.caches[1].capacity = 262144;
+    options.only = "icache";
+    lab_survey(&machine, &options, &result);
+    const double truth = truth_of(&machine, 0);
+    const struct fm_finding *capacity = lab_finding(&result, "l1i.capacity");
+    lab_expect(&result, "l1i.capacity", truth, 0.1 * truth);
+    assert_true(capacity->low.number <= truth && truth <= capacity->high.number);
+    lab_expect(&result, "l1i.line", 64, 0);
+    lab_expect(&result, "l1i.ways", ways, 0);
     fm_result_free(&result);
+}
+
+static void finds_a_first_cache_by_physical_address(void **state)
+{
+    (void)state;
+    finds_a_first_cache_that_pages_move(FM_INDEX_PHYSICAL, 4, FM_REPLACE_LRU);
+    finds_a_first_cache_that_pages_move(FM_INDEX_PHYSICAL, 1, FM_REPLACE_LRU);
+}
+
+static void finds_a_first_cache_by_a_hash(void **state)
+{
+    (void)state;
+    finds_a_first_cache_that_pages_move(FM_INDEX_HASHED, 2, FM_REPLACE_FIFO);
+    finds_a_first_cache_that_pages_move(FM_INDEX_HASHED, 8, FM_REPLACE_LRU);
 }
 
 /* Of a level that data shares the event is one of code too, where code has none of its own. */
@@ -163,7 +187,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_a_shared_level),
         cmocka_unit_test(finds_a_level_of_code_alone),
-        cmocka_unit_test(finds_a_first_cache_that_pages_move),
+        cmocka_unit_test(finds_a_first_cache_by_physical_address),
+        cmocka_unit_test(finds_a_first_cache_by_a_hash),
         cmocka_unit_test(asks_the_event_of_a_shared_level),
         cmocka_unit_test(leaves_open_what_is_too_large),
     };

@@ -1,0 +1,388 @@
+/* How much code the first cache serves where pages, or a hash, decide which lines share a set: the
+ * part of the lines that miss is averaged over placements, and followed to where it is one in
+ * twenty. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/colours.h"
+#include "core/rng.h"
+#include "probe/icache.h"
+#include "refstring/refstring.h"
+
+/* Footprints to an octave, and at the most. */
+#define DENSITY     12
+#define MOST_POINTS 96
+/* Part of what the curve has fit at which misses may begin on other placements. */
+#define FIRST_PART 0.2
+/* Placements that show roughly what a line adds; and the part of what lines of a group add that is
+   none, and that is well on the way. */
+#define ROUGHLY  3
+#define NONE     0.02
+#define HALF_WAY 0.5
+/* Part of the code, twice as much as is well on the way, that shows the rise. */
+#define PART_OF_ALL 0.75
+/* Placements of the first look, of which all but each third point is left out, of one along the
+   whole rise and at the most; by how much they grow from look to look, and how many are too few to
+   show what is rare; and times the crossing that is around it. */
+#define FIRST_LOOK  2
+#define EVERY       3
+#define RISE_LOOKS  24
+#define LEAST_LOOKS 8
+#define MOST        512
+#define GROW        0.5
+#define TOO_FEW     24
+#define AROUND      1.25
+#define BEFORE      2
+/* An interval that is narrow enough, and references that are enough: of the rise, and in all. */
+#define NARROW      1.06
+#define ENOUGH_RISE 5e6
+#define ENOUGH      9e6
+#define SURE        0.99
+#define RESAMPLE    200
+#define DRAWS       24
+/* Laps that a reading takes, roughly, in all its repeats and both forms, beside those to settle,
+   and how often it takes those. */
+#define LAPS_EACH 8
+#define RUNS_EACH 6
+/* Lines of a page that stand for all of it, where a set is chosen by the address: as many miss, to
+   within a part, on some placements. */
+#define OF_A_PAGE 8
+#define LOOKS     3
+#define ALIKE     0.15
+/* Steps of the clock that a reading of an average spans, and one that is believed by itself. */
+#define STEPS      64
+#define SURE_STEPS 512
+#define MOST_STEPS 512
+/* More code than any first cache holds. */
+#define MOST_CODE 0x1p21
+/* Laps that lines take to settle, and where they are given up by lot. */
+#define FEW_LAPS  2
+#define MANY_LAPS 24
+/* What colours may be off by where they describe a rise, and by luck of a placement; how few are
+   none; and times that what they say may differ from what was seen. */
+#define DESCRIBED   0.05
+#define LUCK        0.25
+#define FEW_COLOURS 1.1
+#define AGREES      1.05
+/* Points at the end of the rise; by how much a plateau grows over twice the code; and the height,
+   in what lines of a group add, where these are served by what holds decoded operations when they
+   hit, and where they miss in part. */
+#define END     4
+#define FLAT    1.15
+#define SERVED  0.75
+#define IN_PART 1.2
+/* What an answer can be off by, at the least: footprints stand apart, and what a miss costs is not
+   known exactly. */
+#define LEAST_WIDTH 0.05
+
+struct average {
+    double k[MOST_POINTS];
+    size_t n;
+    double misses[MOST * MOST_POINTS]; /* NAN: not measured */
+    size_t placements;
+    double miss_ns;
+    unsigned laps;  /* to settle */
+    unsigned steps; /* of the clock */
+    size_t unit;    /* bytes from line to line */
+    double noise;   /* what a jump takes in all, in misses: what readings are off by goes with it */
+    double references;
+};
+
+static void lay_out(struct average *average, size_t line, double from, double to)
+{
+    const double unit = (double)line;
+    double bytes = fmax(from, 2 * unit);
+    while (average->n < MOST_POINTS && bytes <= to) {
+        average->k[average->n++] = floor(bytes / unit) * unit;
+        bytes = fmax(bytes + unit, bytes * exp2(1.0 / DENSITY));
+    }
+}
+
+static bool read_point(struct fm_lab *lab, struct fm_icache *icache, struct average *average,
+                       double bytes, double *misses, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 2, .laps = average->laps, .steps = average->steps};
+    struct fm_code_fetch found;
+    fm_code_lines_fill(&icache->lines, (size_t)bytes, average->unit, lab->machine->info.page_size);
+    average->references +=
+        2 * (LAPS_EACH + RUNS_EACH * average->laps) * (double)icache->lines.lines;
+    if (!fm_lab_go_on(lab, 0, err) || !fm_time_fetch(lab, &icache->lines, &care, &found, err))
+        return false;
+    *misses = found.miss_ns / average->miss_ns;
+    average->noise = found.one_ns / average->miss_ns;
+    return true;
+}
+
+/* One placement more, of the footprints between two, or of every so manyth. From large to small, so
+   that the first finds room for all. */
+static bool look(struct fm_lab *lab, struct fm_icache *icache, struct average *average, double from,
+                 double to, size_t every, struct fm_error *err)
+{
+    double *row = average->misses + average->placements++ * average->n;
+    bool placed = false;
+    for (size_t i = average->n; i-- > 0;) {
+        row[i] = NAN;
+        if (average->k[i] < from || average->k[i] > to || (average->n - 1 - i) % every)
+            continue;
+        if (!placed && !fm_lab_place(lab, (size_t)average->k[i] + FM_TURN, err))
+            return false;
+        placed = true;
+        if (!read_point(lab, icache, average, average->k[i], &row[i], err))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a few lines of each page say the same as all, on the placement that is there. */
+static bool choose_unit(struct fm_lab *lab, struct fm_icache *icache, struct average *average,
+                        double bytes, struct fm_error *err)
+{
+    const size_t line = icache->line, page = lab->machine->info.page_size, few = page / OF_A_PAGE;
+    const unsigned steps = average->steps;
+    unsigned alike = 0;
+    if (few <= line)
+        return true;
+    bytes = fmax(1, floor(bytes / (double)page)) * (double)page;
+    average->steps = SURE_STEPS;
+    for (int i = 0; i < LOOKS; i++) {
+        double all, some;
+        average->unit = line;
+        if (!fm_lab_place(lab, (size_t)bytes + FM_TURN, err) ||
+            !read_point(lab, icache, average, bytes, &all, err))
+            return false;
+        average->unit = few;
+        if (!read_point(lab, icache, average, bytes, &some, err))
+            return false;
+        alike += fabs(some - all) < ALIKE * all;
+    }
+    average->unit = alike + 1 >= LOOKS ? few : line;
+    average->steps = steps;
+    return true;
+}
+
+/* What a line adds at a footprint, over a few placements. */
+static bool read_roughly(struct fm_lab *lab, struct fm_icache *icache, struct average *average,
+                         double bytes, double *misses, struct fm_error *err)
+{
+    *misses = 0;
+    for (int i = 0; i < ROUGHLY; i++) {
+        double one;
+        if (!fm_lab_place(lab, (size_t)bytes + FM_TURN, err) ||
+            !read_point(lab, icache, average, bytes, &one, err))
+            return false;
+        *misses += one / ROUGHLY;
+    }
+    return true;
+}
+
+/* Where the rise begins, and where it is well under way, in steps of two. */
+static bool find_ends(struct fm_lab *lab, struct fm_icache *icache, struct average *average,
+                      const struct fm_tlb_step *rise, double *from, double *to,
+                      struct fm_error *err)
+{
+    const double limit = fmin(MOST_CODE, (double)fm_lab_limit(lab) / 4);
+    double misses = 1;
+    for (*from = FIRST_PART * rise->held; *from > 4 * (double)icache->line; *from /= 2) {
+        if (!read_roughly(lab, icache, average, *from, &misses, err))
+            return false;
+        if (misses < NONE)
+            break;
+    }
+    for (*to = *from; *to <= limit && misses < HALF_WAY; *to *= 2)
+        if (!read_roughly(lab, icache, average, *to, &misses, err))
+            return false;
+    average->steps = (unsigned)fmin(fmax(STEPS * average->noise, STEPS), MOST_STEPS);
+    /* On other placements it may begin sooner; and it was doubled once more. */
+    *from /= 2;
+    *to = misses < HALF_WAY ? 0 : *to;
+    return true;
+}
+
+static bool conclude(struct fm_lab *lab, const struct average *average,
+                     struct fm_crossing *crossing, struct fm_error *err)
+{
+    const struct fm_placements data = {
+        .k = average->k, .n = average->n, .misses = average->misses, .count = average->placements};
+    return fm_find_crossing(&data, FM_CAPACITY_MISSES, SURE, RESAMPLE, fm_lab_seed(lab),
+                            crossing) ||
+           fm_fail(err, FM_ERR_NO_MEMORY, "no memory for an average over placements");
+}
+
+static bool look_along(struct fm_lab *lab, struct fm_icache *icache, struct average *average,
+                       double from, size_t placements, double references, struct fm_error *err)
+{
+    while (average->placements < placements &&
+           (average->references < references || average->placements < LEAST_LOOKS))
+        if (!look(lab, icache, average, from, INFINITY, EVERY, err))
+            return false;
+    return true;
+}
+
+/* The means of a draw of the placements; all of them once, where that is no draw. */
+static size_t take_means(const struct average *average, struct fm_rng *rng, double page,
+                         double pages[], double means[], double weights[])
+{
+    size_t n = 0, drawn[MOST];
+    for (size_t j = 0; j < average->placements; j++)
+        drawn[j] = rng ? fm_rng_below(rng, average->placements) : j;
+    for (size_t i = 0; i < average->n; i++) {
+        means[n] = weights[n] = 0;
+        for (size_t j = 0; j < average->placements; j++) {
+            const double misses = average->misses[drawn[j] * average->n + i];
+            means[n] += isnan(misses) ? 0 : misses;
+            weights[n] += !isnan(misses);
+        }
+        if (weights[n] <= 0)
+            continue;
+        means[n] /= weights[n];
+        pages[n++] = average->k[i] / page;
+    }
+    return n;
+}
+
+static bool fit_once(const struct average *average, struct fm_rng *rng, double page, uint32_t ways,
+                     struct fm_colours *fit)
+{
+    double pages[MOST_POINTS], means[MOST_POINTS], weights[MOST_POINTS];
+    const size_t n = take_means(average, rng, page, pages, means, weights);
+    return fm_fit_colours(&(struct fm_colour_points){pages, means, weights, n, ways}, fit);
+}
+
+/* How far the answer of colours moves when placements are drawn again. */
+static struct fm_crossing with_interval(struct fm_lab *lab, const struct average *average,
+                                        double page, uint32_t ways, double at)
+{
+    struct fm_crossing crossing = {.at = at, .low = at, .high = at, .inside = true};
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_lab_seed(lab));
+    for (int i = 0; i < DRAWS; i++) {
+        struct fm_colours again;
+        if (!fit_once(average, &rng, page, ways, &again))
+            continue;
+        const double drawn = page * fm_colour_pages(FM_CAPACITY_MISSES, again.colours, ways);
+        crossing.low = fmin(crossing.low, drawn);
+        crossing.high = fmax(crossing.high, drawn);
+    }
+    return crossing;
+}
+
+/* Where pages fall into colours, and one page too many makes all of its colour miss, as under LRU,
+   the rise as a whole tells how many there are; and these, with the ways, where misses begin, which
+   is the doing of few placements. */
+static bool ask_colours(struct fm_lab *lab, struct average *average, uint32_t ways,
+                        struct fm_crossing *crossing, bool *told, struct fm_error *err)
+{
+    const double page = (double)lab->machine->info.page_size;
+    struct fm_colours fit;
+    *told = false;
+    if (!conclude(lab, average, crossing, err))
+        return false;
+    if (!fit_once(average, NULL, page, ways, &fit) || !crossing->inside)
+        return true;
+    const double at = page * fm_colour_pages(FM_CAPACITY_MISSES, fit.colours, ways);
+    const double luck = LUCK / sqrt((double)average->placements);
+    if (fit.residual > fmax(DESCRIBED, luck) || fit.colours < FEW_COLOURS ||
+        at * AGREES < crossing->low || at > AGREES * crossing->high)
+        return true;
+    *told = true;
+    *crossing = with_interval(lab, average, page, ways, at);
+    return true;
+}
+
+/* What a miss costs by the end of the rise, where groups do not tell: they are so little code that
+   what holds decoded operations may serve it, and of some policies they miss in part. */
+static double mean_of(const struct average *average, size_t from, size_t to)
+{
+    double sum = 0;
+    unsigned count = 0;
+    for (size_t j = 0; j < average->placements; j++)
+        for (size_t i = from; i < to; i++) {
+            const double misses = average->misses[j * average->n + i];
+            sum += isnan(misses) ? 0 : misses;
+            count += !isnan(misses);
+        }
+    return count ? sum / count : 1;
+}
+
+static double height_of_end(const struct average *average)
+{
+    const size_t n = average->n, half = n > DENSITY + END ? n - DENSITY - END : 0;
+    const double height = mean_of(average, n > END ? n - END : 0, n);
+    const bool flat = height < FLAT * mean_of(average, half, half + END);
+    return height > IN_PART || (height < SERVED && flat) ? height : 1;
+}
+
+static void take_height(struct average *average, double height)
+{
+    average->miss_ns *= height;
+    for (size_t i = 0; i < average->placements * average->n; i++)
+        average->misses[i] /= height;
+}
+
+/* Follows the crossing itself, where nothing else tells. */
+static bool follow(struct fm_lab *lab, struct fm_icache *icache, struct average *average,
+                   struct fm_crossing *crossing, struct fm_error *err)
+{
+    do {
+        const double at = crossing->at;
+        const size_t more = (size_t)((double)average->placements * GROW) + 1;
+        for (size_t i = 0; i < more && average->placements < MOST && average->references < ENOUGH;
+             i++)
+            if (!look(lab, icache, average, at / AROUND, at * AROUND, 1, err))
+                return false;
+        if (!conclude(lab, average, crossing, err))
+            return false;
+    } while (average->placements < MOST && average->references < ENOUGH &&
+             (crossing->high > NARROW * crossing->low || average->placements < TOO_FEW));
+    return true;
+}
+
+static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct average *average,
+                       const struct fm_code_groups *groups, struct fm_code_average *found,
+                       struct fm_error *err)
+{
+    struct fm_crossing *crossing = &found->crossing;
+    bool told = false;
+    if (!look_along(lab, icache, average, 0, FIRST_LOOK, INFINITY, err) ||
+        !conclude(lab, average, crossing, err) ||
+        !look_along(lab, icache, average, crossing->at / BEFORE, RISE_LOOKS, ENOUGH_RISE, err))
+        return false;
+    const double height = height_of_end(average);
+    take_height(average, height);
+    /* Only where all lines of a group miss do all of a colour. */
+    average->laps = height > IN_PART ? MANY_LAPS : FEW_LAPS;
+    if (!(height > IN_PART ? conclude(lab, average, crossing, err)
+                           : ask_colours(lab, average, groups->ways, crossing, &told, err)))
+        return false;
+    if (!told && !follow(lab, icache, average, crossing, err))
+        return false;
+    crossing->low *= 1 - LEAST_WIDTH;
+    crossing->high *= 1 + LEAST_WIDTH;
+    return true;
+}
+
+bool fm_average_code_capacity(struct fm_lab *lab, struct fm_icache *icache,
+                              const struct fm_tlb_step *rise, const struct fm_code_groups *groups,
+                              struct fm_code_average *found, struct fm_error *err)
+{
+    struct average *average = calloc(1, sizeof *average);
+    if (!average)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for an average over placements");
+    *found = (struct fm_code_average){0};
+    average->miss_ns = groups->miss_ns;
+    average->laps = FEW_LAPS;
+    average->steps = STEPS;
+    average->unit = icache->line;
+    icache->lines.apart = icache->line / 2;
+    double from;
+    bool good = find_ends(lab, icache, average, rise, &from, &found->all, err);
+    const bool seen = good && found->all > 0;
+    if (seen && groups->by_address)
+        good = choose_unit(lab, icache, average, found->all / 2, err);
+    lay_out(average, average->unit, from, PART_OF_ALL * found->all);
+    if (seen && good && average->n > 1)
+        good = take_looks(lab, icache, average, groups, found, err);
+    icache->lines.apart = FM_WORD;
+    free(average);
+    return good;
+}

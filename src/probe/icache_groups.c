@@ -1,0 +1,362 @@
+/* Groups of lines that share a set, wherever their pages lie. Where the index is physical beyond a
+ * page, or hashed, no distance says which lines conflict. So many are taken that some do; what can
+ * be left out without an end to that is left out, and what remains is one set's lines, one more
+ * than it has ways. Any policy keeps as many as there are ways, and none keeps more. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/rng.h"
+#include "probe/icache.h"
+#include "refstring/refstring.h"
+
+/* Half a miss in a lap is the least that can be told from none, and this part of all that a jump
+   takes the least that is believed; so many times more or less is not clear. */
+#define A_MISS 0.5
+#define GRAIN  0.015
+#define NEARLY 2.5
+/* How a search goes on, and how many times the code that is known to miss it takes at the most:
+   lines that share a set may come late. One of each page takes more of them, where sets are few. */
+#define NEXT      1.2
+#define MOST_CODE 2.0
+#define MORE_ROWS 32
+/* More than so many of a set are not looked for: each of them takes trials of its own. */
+#define MOST_MEMBERS 33
+/* Groups looked at in each manner at the most, those that must agree, and placements without any
+   after which none is looked for. */
+#define MOST_GROUPS 10
+#define AGREE       3
+#define NONE_SEEN   3
+/* Times that a miss of the level behind costs what one of this cache does, at the least. */
+#define DEARER 1.4
+/* Repeats of a trial on the way, and of one that decides. */
+#define REPEATS  3
+#define DECIDING 6
+
+/* An element of a string: a pair of lines of one page, or a line alone. */
+struct element {
+    size_t one, other; /* bytes; other: FM_NO_LINE */
+};
+
+/* Elements to choose from, on one placement. */
+struct pool {
+    struct element *of, *trial; /* trial: those of one trial */
+    size_t count, room;
+    bool rows; /* one pair of each page, at the same places in all of them; else anywhere */
+    double miss_ns;
+};
+
+static bool time_elements(struct fm_lab *lab, struct fm_icache *icache,
+                          const struct element *elements, size_t count, unsigned repeats,
+                          struct fm_code_fetch *found, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = repeats, .laps = 4, .steps = 256};
+    fm_code_lines_clear(&icache->lines);
+    for (size_t i = 0; i < count; i++)
+        fm_code_lines_add(&icache->lines, elements[i].one, elements[i].other);
+    return fm_lab_go_on(lab, 0, err) && fm_time_fetch(lab, &icache->lines, &care, found, err);
+}
+
+/* What a line must add to be more than nothing. */
+static double least_of(const struct fm_icache *icache, const struct pool *pool,
+                       const struct fm_code_fetch *found)
+{
+    return fmax(A_MISS * pool->miss_ns / (double)icache->lines.lines, GRAIN * found->one_ns);
+}
+
+static bool conflict(struct fm_lab *lab, struct fm_icache *icache, const struct pool *pool,
+                     const struct element *elements, size_t count, unsigned repeats, bool *yes,
+                     struct fm_error *err)
+{
+    struct fm_code_fetch found, again;
+    if (!time_elements(lab, icache, elements, count, repeats, &found, err))
+        return false;
+    const double least = least_of(icache, pool, &found);
+    *yes = found.miss_ns > least;
+    /* What noise may have made is looked at once more. */
+    if (found.miss_ns < least / NEARLY || found.miss_ns > least * NEARLY)
+        return true;
+    if (!time_elements(lab, icache, elements, count, DECIDING, &again, err))
+        return false;
+    *yes = (found.miss_ns + again.miss_ns) / 2 > least;
+    return true;
+}
+
+static bool conflict_without(struct fm_lab *lab, struct fm_icache *icache, const struct pool *pool,
+                             size_t from, size_t left_out, unsigned repeats, bool *yes,
+                             struct fm_error *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        if (i < from || i >= from + left_out)
+            pool->trial[count++] = pool->of[i];
+    *yes = false;
+    return count == 0 || conflict(lab, icache, pool, pool->trial, count, repeats, yes, err);
+}
+
+static void leave_out(struct pool *pool, size_t from, size_t left_out)
+{
+    for (size_t i = from; i + left_out < pool->count; i++)
+        pool->of[i] = pool->of[i + left_out];
+    pool->count -= left_out;
+}
+
+/* Leaves out all runs of that many without which some still conflict. *gone: how many went; all,
+   where too many are needed. */
+static bool thin_out(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t run,
+                     size_t *gone, struct fm_error *err)
+{
+    size_t needed = 0;
+    *gone = 0;
+    for (size_t from = 0; from < pool->count && needed <= MOST_MEMBERS;) {
+        const size_t rest = pool->count - from, here = run < rest ? run : rest;
+        bool still;
+        if (!conflict_without(lab, icache, pool, from, here, REPEATS, &still, err))
+            return false;
+        if (still) {
+            leave_out(pool, from, here);
+            *gone += here;
+        } else {
+            from += here;
+            needed++;
+        }
+    }
+    if (needed > MOST_MEMBERS)
+        pool->count = 0;
+    return true;
+}
+
+static bool thin_out_singly(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool,
+                            struct fm_error *err)
+{
+    /* More than once: a trial that noise has spoiled keeps one too many. */
+    for (size_t gone = 1; gone && pool->count > 1;)
+        if (!thin_out(lab, icache, pool, 1, &gone, err))
+            return false;
+    return true;
+}
+
+/* The two lines of each pair become elements of their own. So few pages as are left then fit any
+   TLB. */
+static void split_pairs(struct pool *pool)
+{
+    size_t pairs = pool->count;
+    for (size_t i = 0; i < pairs && pool->count < pool->room; i++) {
+        if (pool->of[i].other == FM_NO_LINE)
+            continue;
+        pool->of[pool->count++] = (struct element){pool->of[i].other, FM_NO_LINE};
+        pool->of[i].other = FM_NO_LINE;
+    }
+}
+
+/* What is left when nothing more can be left out. */
+static bool reduce(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool,
+                   struct fm_error *err)
+{
+    size_t gone;
+    for (size_t run = pool->count / 2; run > 1; run = (run + 1) / 2)
+        if (!thin_out(lab, icache, pool, run, &gone, err))
+            return false;
+    if (!thin_out_singly(lab, icache, pool, err))
+        return false;
+    split_pairs(pool);
+    return thin_out_singly(lab, icache, pool, err);
+}
+
+/* All elements that a search may take, in any order. */
+static void lay_out(struct fm_lab *lab, const struct fm_icache *icache, struct pool *pool,
+                    size_t pages)
+{
+    const size_t page = lab->machine->info.page_size, line = icache->line, places = page / line;
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_lab_seed(lab));
+    const size_t one = fm_rng_below(&rng, places), on = 1 + fm_rng_below(&rng, places - 1);
+    uint32_t *order = (uint32_t *)pool->trial; /* free meanwhile */
+    pool->count = 0;
+    for (size_t at = 0; at < pages * page; at += page) {
+        if (pool->rows) {
+            pool->of[pool->count++] =
+                (struct element){at + one * line, at + (one + on) % places * line};
+            continue;
+        }
+        for (size_t i = 0; i < places; i++)
+            order[i] = (uint32_t)i;
+        fm_rng_shuffle(&rng, order, places);
+        for (size_t i = 0; i + 1 < places; i += 2)
+            pool->of[pool->count++] =
+                (struct element){at + order[i] * line, at + order[i + 1] * line};
+    }
+    for (size_t i = pool->count; i > 1; i--) {
+        const size_t with = fm_rng_below(&rng, i);
+        const struct element moved = pool->of[with];
+        pool->of[with] = pool->of[i - 1];
+        pool->of[i - 1] = moved;
+    }
+}
+
+/* Takes as many as it takes for some to conflict; none where they never do. */
+static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t pages,
+                   struct fm_error *err)
+{
+    bool yes = false;
+    if (!fm_lab_place(lab, pages * lab->machine->info.page_size + FM_TURN, err))
+        return false;
+    lay_out(lab, icache, pool, pages);
+    const size_t all = pool->count;
+    for (double count = 2; count <= (double)all && !yes; count = fmax(count + 1, count * NEXT)) {
+        pool->count = (size_t)count;
+        if (!conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &yes, err))
+            return false;
+    }
+    if (!yes)
+        pool->count = 0;
+    return true;
+}
+
+/* Beside a line at another place of its page a page is visited as often in both forms: what is left
+   is not a TLB's. */
+static bool conflict_beside_others(struct fm_lab *lab, struct fm_icache *icache,
+                                   const struct pool *pool, bool *yes, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size, line = icache->line;
+    for (size_t i = 0; i < pool->count; i++) {
+        const size_t at = pool->of[i].one, on = 1 + fm_lab_seed(lab) % (page / line - 1);
+        pool->trial[i] = (struct element){at, at / page * page + (at + on * line) % page};
+    }
+    return conflict(lab, icache, pool, pool->trial, pool->count, DECIDING, yes, err);
+}
+
+/* Whether lines are of one set: they conflict, and no longer do when any one is left out. */
+static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, bool *yes,
+                        double *miss_ns, struct fm_error *err)
+{
+    struct fm_code_fetch found;
+    *yes = pool->count > 1;
+    *miss_ns = 0;
+    for (size_t i = 0; i < pool->count && *yes; i++) {
+        bool still;
+        if (!conflict_without(lab, icache, pool, i, 1, DECIDING, &still, err))
+            return false;
+        *yes = !still;
+    }
+    if (!*yes)
+        return true;
+    if (!time_elements(lab, icache, pool->of, pool->count, DECIDING, &found, err))
+        return false;
+    *yes = found.miss_ns > least_of(icache, pool, &found);
+    *miss_ns = found.miss_ns;
+    return !*yes || conflict_beside_others(lab, icache, pool, yes, err);
+}
+
+/* The line that a group shows: one of it that is moved on by half of what is taken for a line is
+   out of the set where the halves are lines themselves. */
+static bool find_line(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t *line,
+                      struct fm_error *err)
+{
+    struct element *last = &pool->of[pool->count - 1];
+    bool still = false, good = true;
+    for (*line = icache->line; good && !still && *line > FM_SHORTEST_CODE_LINE;) {
+        bool before = false;
+        icache->lines.apart = *line / 4;
+        good = conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &before, err);
+        last->one += *line / 2;
+        good = good && conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &still, err);
+        last->one -= *line / 2;
+        icache->lines.apart = icache->line / 2;
+        /* Slots so close may be served by what holds decoded operations, and show nothing. */
+        still = still || !before;
+        *line /= still ? 1 : 2;
+    }
+    return good;
+}
+
+/* What groups have shown, and how many of them the same. */
+struct votes {
+    size_t members, line;
+    double miss_ns;
+    unsigned count;
+};
+
+static const struct votes *vote(struct votes votes[MOST_GROUPS], const struct votes *one)
+{
+    struct votes *same = votes;
+    while (same->count && (same->members != one->members || same->line != one->line))
+        same++;
+    same->members = one->members;
+    same->line = one->line;
+    same->miss_ns = fmax(same->miss_ns, one->miss_ns);
+    same->count++;
+    return same;
+}
+
+/* Looks for groups in one manner until some agree. */
+static bool search(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t pages,
+                   struct fm_code_groups *found, struct fm_error *err)
+{
+    struct votes votes[MOST_GROUPS] = {{0}};
+    unsigned none = 0;
+    for (int i = 0; i < MOST_GROUPS && none < NONE_SEEN; i++) {
+        struct votes one = {0};
+        bool good;
+        if (!gather(lab, icache, pool, pages, err))
+            return false;
+        none += pool->count == 0;
+        if (!reduce(lab, icache, pool, err) ||
+            !are_one_set(lab, icache, pool, &good, &one.miss_ns, err))
+            return false;
+        if (!good)
+            continue;
+        one.members = pool->count;
+        if (!find_line(lab, icache, pool, &one.line, err))
+            return false;
+        const struct votes *same = vote(votes, &one);
+        if (same->count < AGREE)
+            continue;
+        *found = (struct fm_code_groups){.ways = (unsigned)same->members - 1,
+                                         .line = same->line,
+                                         .miss_ns = same->miss_ns,
+                                         .by_address = pool->rows};
+        return true;
+    }
+    return true;
+}
+
+/* Groups of the level behind come of another search than those of this cache do, and their misses
+   cost far more: a level that keeps no line inside which it has lost itself makes such. */
+static void choose(struct fm_code_groups *found, const struct fm_code_groups *rows,
+                   const struct fm_code_groups *anywhere)
+{
+    const bool same = rows->ways == anywhere->ways && rows->line == anywhere->line;
+    if (!rows->ways || (anywhere->ways && rows->miss_ns > DEARER * anywhere->miss_ns))
+        *found = *anywhere;
+    else if (!anywhere->ways || same || anywhere->miss_ns > DEARER * rows->miss_ns)
+        *found = *rows;
+}
+
+bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
+                         const struct fm_tlb_step *rise, struct fm_code_groups *found,
+                         struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    const size_t pages = (size_t)(MOST_CODE * rise->missed / (double)page) + 2;
+    const size_t room = (pages + MORE_ROWS) * (page / icache->line);
+    struct fm_code_groups rows = {0}, anywhere = {0};
+    struct pool pool = {.of = malloc(room * sizeof *pool.of),
+                        .trial = malloc(room * sizeof *pool.trial),
+                        .room = room,
+                        .rows = true,
+                        .miss_ns = fm_code_miss(icache, rise)};
+    bool good = pool.of && pool.trial;
+    *found = (struct fm_code_groups){0};
+    if (!good)
+        fm_fail(err, FM_ERR_NO_MEMORY, "no memory for groups of lines");
+    icache->lines.apart = icache->line / 2;
+    /* One pair of each page: where a set is chosen by the address these are of few sets. */
+    good = good && search(lab, icache, &pool, pages + MORE_ROWS, &rows, err);
+    pool.rows = false;
+    good = good && search(lab, icache, &pool, pages, &anywhere, err);
+    icache->lines.apart = FM_WORD;
+    choose(found, &rows, &anywhere);
+    free(pool.of);
+    free(pool.trial);
+    return good;
+}
