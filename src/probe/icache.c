@@ -221,8 +221,10 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
     if (!find_ways(lab, icache, &rise, &groups, err) ||
         (icache->ways && !fm_refine_code_line(lab, icache, fm_code_miss(icache, &rise), err)))
         return false;
+    if (!icache->ways && !fm_measure_moved(lab, icache, &rise, &groups, err))
+        return false;
     if (!icache->ways)
-        return fm_measure_moved(lab, icache, &rise, &groups, err);
+        return true;
     const double capacity = (double)icache->ways * (double)icache->way_bytes;
     struct fm_code_miss_cost miss;
     if (!fm_time_code_miss(lab, icache, capacity, &miss, err))

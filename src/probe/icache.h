@@ -127,7 +127,8 @@ bool fm_average_code_capacity(struct fm_lab *lab, struct fm_icache *icache,
                               struct fm_code_average *found, struct fm_error *err);
 
 /* Measures and tells all of a cache whose lines conflict at no distance: the index is physical
-   beyond a page, or hashed. */
+   beyond a page, or hashed. If they do after all, where groups have shown to look for them, ways
+   and sets are found and nothing is told. */
 bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
                       const struct fm_code_groups *groups, struct fm_error *err);
 

@@ -57,6 +57,25 @@ static bool leave_open(struct fm_lab *lab, struct fm_icache *icache, const struc
     return true;
 }
 
+/* Where misses begin at the same place on all placements, lines may conflict at some distance after
+   all: the curve had shown the wrong bracket to look in, or noise spoilt the look. */
+static bool look_at_distances(struct fm_lab *lab, struct fm_icache *icache,
+                              const struct fm_tlb_step *rise, const struct fm_code_groups *groups,
+                              const struct fm_crossing *crossing, struct fm_error *err)
+{
+    const struct fm_code_ways_range these = {.least = groups->ways, .most = groups->ways};
+    struct fm_tlb_step around = *rise;
+    const size_t line = icache->line;
+    around.held = crossing->low;
+    around.missed = crossing->high;
+    icache->line = groups->line;
+    if (!fm_find_code_ways(lab, icache, &around, &these, err))
+        return false;
+    if (!icache->ways)
+        icache->line = line;
+    return true;
+}
+
 bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
                       const struct fm_code_groups *groups, struct fm_error *err)
 {
@@ -71,6 +90,11 @@ bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct
         fm_give_up_l1i(lab, FM_DO_NOT_MISS);
         return true;
     }
+    if (average.crossing.inside &&
+        !look_at_distances(lab, icache, rise, groups, &average.crossing, err))
+        return false;
+    if (icache->ways)
+        return true;
     if (!fm_time_code_miss(lab, icache, average.all, &miss, err))
         return false;
     report_capacity(lab, icache, &average.crossing);
