@@ -349,10 +349,11 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
         return false;
     const double height = height_of_end(average);
     take_height(average, height);
-    /* Only where all lines of a group miss do all of a colour. */
     average->laps = height > IN_PART ? MANY_LAPS : FEW_LAPS;
-    if (!(height > IN_PART ? conclude(lab, average, crossing, err)
-                           : ask_colours(lab, average, groups->ways, crossing, &told, err)))
+    /* Only where all lines of a group miss do all of a colour; and a hash leaves pages none. */
+    const bool coloured = groups->by_address && height <= IN_PART;
+    if (!(coloured ? ask_colours(lab, average, groups->ways, crossing, &told, err)
+                   : conclude(lab, average, crossing, err)))
         return false;
     if (!told && !follow(lab, icache, average, crossing, err))
         return false;

@@ -131,20 +131,20 @@ static bool look_again(struct fm_lab *lab, struct fm_icache *icache, double miss
 }
 
 /* Or it may have passed over a shorter stride, of which the one that was found is a multiple: as
-   many lines conflict there. */
+   many lines conflict there. What the stride is a multiple of is taken out, a prime at a time. */
 static bool look_closer(struct fm_lab *lab, struct fm_icache *icache, double miss_ns,
                         struct fm_error *err)
 {
-    for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
-        const struct group group = {.count = icache->ways + 1, .stride = icache->way_bytes / times};
-        bool yes;
-        if (icache->way_bytes % (times * icache->line))
-            continue;
-        if (!confirm(lab, icache, &group, miss_ns, &yes, err))
-            return false;
-        if (yes) {
-            icache->way_bytes /= times;
-            return true;
+    size_t rest = icache->way_bytes / icache->line;
+    for (size_t prime = 2; rest > 1; prime++) {
+        bool yes = true;
+        for (; rest % prime == 0; rest /= prime) {
+            const struct group group = {.count = icache->ways + 1,
+                                        .stride = icache->way_bytes / prime};
+            if (yes && !confirm(lab, icache, &group, miss_ns, &yes, err))
+                return false;
+            if (yes)
+                icache->way_bytes /= prime;
         }
     }
     return true;
