@@ -80,13 +80,16 @@ static size_t caches_of_data(const struct fm_lab *lab, double bytes)
 static bool ask_behind(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                        enum fm_rise_of *of, struct fm_error *err)
 {
-    *of = FM_RISE_CACHE;
-    if (step + 1 == icache->count)
+    const size_t of_data = caches_of_data(lab, icache->far);
+    /* Fewer rises than data has, or nothing to hold them against: two may end at one place. */
+    if (step + 1 == icache->count) {
+        *of = of_data > 0 && of_data <= icache->count ? FM_RISE_CACHE : FM_RISE_UNCLEAR;
         return true;
+    }
     enum fm_code_fate fate;
     if (!fm_ask_data(lab, icache, step + 1, &fate, err))
         return false;
-    const bool one_more = icache->count > caches_of_data(lab, icache->far);
+    const bool one_more = icache->count > of_data;
     *of = fate == FM_CODE_PUSHED_OUT          ? FM_RISE_CACHE
           : fate == FM_CODE_STAYS && one_more ? FM_RISE_OPERATIONS
                                               : FM_RISE_UNCLEAR;
