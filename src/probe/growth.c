@@ -23,8 +23,6 @@
    used, at the most, where pages have grown. */
 #define MISSING 0.5
 #define HITTING 0.25
-/* What is touched of a page where it is counted what misses. */
-#define UNIT 64
 /* Times the visits after which pages had grown that are sure to do it. */
 #define SURE 3
 
@@ -80,15 +78,8 @@ static bool visits_on_arenas(struct fm_lab *lab, const struct fm_page_list *list
 static bool count_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned bit,
                          unsigned laps, double *misses, struct fm_error *err)
 {
-    const struct fm_page_plan plan = {.pages = list->numbers,
-                                      .count = list->count,
-                                      .page = list->page,
-                                      .unit = UNIT,
-                                      .lines = 1,
-                                      .burst = 1,
-                                      .seed = lab->placement_seed};
     struct fm_string string;
-    return fm_page_string(&string, &plan, err) &&
+    return fm_single_visits(&string, list, lab->placement_seed, err) &&
            fm_count_once(lab, &string, bit, laps, misses, err);
 }
 

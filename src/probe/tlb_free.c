@@ -10,8 +10,6 @@
 #include "probe/tlb.h"
 #include "refstring/refstring.h"
 
-/* What is touched of a page. */
-#define UNIT 64
 /* Pages are asked for at these distances too: they may have grown before they were first timed. */
 static const size_t distances[] = {1, 16, 256};
 /* Part of a cache that the lines of the pages fill, so that it serves them. */
@@ -21,19 +19,6 @@ static const size_t distances[] = {1, 16, 256};
 /* Part of the least that misses of a TLB add which is nothing. */
 #define NOTHING 0.5
 
-static bool build(const struct fm_lab *lab, const struct fm_page_list *list,
-                  struct fm_string *string, struct fm_error *err)
-{
-    const struct fm_page_plan plan = {.pages = list->numbers,
-                                      .count = list->count,
-                                      .page = list->page,
-                                      .unit = UNIT,
-                                      .lines = 1,
-                                      .burst = 1,
-                                      .seed = lab->placement_seed};
-    return fm_page_string(string, &plan, err);
-}
-
 /* What so many pages on a fresh arena take beyond what the levels take that serve them. */
 static bool cost_of(struct fm_lab *lab, struct fm_page_list *list, size_t pages, double *cost_ns,
                     double *rest_ns, struct fm_error *err)
@@ -42,8 +27,10 @@ static bool cost_of(struct fm_lab *lab, struct fm_page_list *list, size_t pages,
     struct fm_string string;
     double whole_ns;
     fm_page_list_fill(list, pages, 1);
-    if (!fm_place_pages(lab, list, pages, err) || !build(lab, list, &string, err) ||
-        !fm_lab_time(lab, &string, &care, &whole_ns, err) || !build(lab, list, &string, err))
+    if (!fm_place_pages(lab, list, pages, err) ||
+        !fm_single_visits(&string, list, lab->placement_seed, err) ||
+        !fm_lab_time(lab, &string, &care, &whole_ns, err) ||
+        !fm_single_visits(&string, list, lab->placement_seed, err))
         return false;
     fm_string_prime(&string, WARM);
     fm_string_time(&string, list->count);
@@ -58,7 +45,8 @@ static size_t pages_of(const struct fm_lab *lab, size_t level, size_t most)
 {
     const struct fm_counted *cache = fm_lab_counted(lab, (unsigned)level);
     const double pages =
-        cache ? PART * cache->bytes / (double)(cache->line ? cache->line : UNIT) : (double)most;
+        cache ? PART * cache->bytes / (double)(cache->line ? cache->line : FM_PAGE_UNIT)
+              : (double)most;
     return pages < (double)most ? (size_t)pages : most;
 }
 

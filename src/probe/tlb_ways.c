@@ -58,9 +58,6 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROU
 #define SOON_AFTER 3
 #define LONG_AFTER 24
 
-/* What is touched of a page, where it is touched once. */
-#define UNIT 64
-
 struct group {
     unsigned count; /* n */
     size_t stride;  /* s, in pages */
@@ -181,16 +178,9 @@ static bool count_group(struct fm_lab *lab, const struct search *search, unsigne
                         double *part, struct fm_error *err)
 {
     const struct fm_page_list *list = &search->list;
-    const struct fm_page_plan plan = {.pages = list->numbers,
-                                      .count = list->count,
-                                      .page = list->page,
-                                      .unit = UNIT,
-                                      .lines = 1,
-                                      .burst = 1,
-                                      .seed = fm_lab_seed(lab)};
     struct fm_string string;
     double misses;
-    if (!fm_page_string(&string, &plan, err) ||
+    if (!fm_single_visits(&string, list, fm_lab_seed(lab), err) ||
         !fm_count_once(lab, &string, search->event, laps, &misses, err))
         return false;
     *part = misses / (double)list->count;

@@ -5,10 +5,6 @@
 
 #include "refstring/refstring.h"
 
-/* Pages are divided into so many bytes; on any machine that is some lines or parts of one, which
-   makes no difference: both orders touch the same. */
-#define UNIT 64
-
 bool fm_page_list_open(struct fm_page_list *list, size_t room, size_t page, struct fm_error *err)
 {
     *list =
@@ -40,13 +36,26 @@ void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride)
         list->numbers[i] = (uint32_t)(i * stride);
 }
 
+bool fm_single_visits(struct fm_string *string, const struct fm_page_list *list, uint64_t seed,
+                      struct fm_error *err)
+{
+    const struct fm_page_plan plan = {.pages = list->numbers,
+                                      .count = list->count,
+                                      .page = list->page,
+                                      .unit = FM_PAGE_UNIT,
+                                      .lines = 1,
+                                      .burst = 1,
+                                      .seed = seed};
+    return fm_page_string(string, &plan, err);
+}
+
 bool fm_time_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned burst,
                     const struct fm_care *care, double *ns, struct fm_error *err)
 {
     const struct fm_page_plan plan = {.pages = list->numbers,
                                       .count = list->count,
                                       .page = list->page,
-                                      .unit = UNIT,
+                                      .unit = FM_PAGE_UNIT,
                                       .lines = list->lines,
                                       .burst = burst,
                                       .seed = lab->placement_seed};

@@ -4,6 +4,9 @@
 
 #include "probe/lab.h"
 
+/* Pages are divided into so many bytes; on any machine that is some lines or parts of one, which
+   makes no difference: both orders touch the same. */
+#define FM_PAGE_UNIT 64
 /* The fewest lines of a page that can be visited in bursts, so that caches have little to do. */
 #define FM_FEWEST_LINES 2
 
@@ -42,6 +45,10 @@ bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t 
    as the list has it. */
 bool fm_ripen(struct fm_lab *lab, const struct fm_page_list *list, size_t count,
               struct fm_error *err);
+
+/* A string of one visit to each page of a list, at one place of each. */
+bool fm_single_visits(struct fm_string *string, const struct fm_page_list *list, uint64_t seed,
+                      struct fm_error *err);
 
 /* Times visits to the pages of a list, so many lines of each in a row. */
 bool fm_time_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned burst,
