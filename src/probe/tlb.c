@@ -338,6 +338,10 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
             lab->known.tlb_doubted = true;
         if (!good || !is_one)
             continue;
+        if (i > 0 && fm_join_tlb(&tlbs, i)) {
+            i--;
+            continue;
+        }
         report_all(lab, &tlbs, i);
         i++;
     }

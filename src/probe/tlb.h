@@ -73,6 +73,10 @@ double fm_tlb_memory(const struct fm_lab *lab);
 bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,
                     struct fm_error *err);
 
+/* Pages miss no level that fit the one inside: if they do as they were measured, the two are one
+   rise with a ledge in it. Makes one of them, to be measured anew, and says whether it did. */
+bool fm_join_tlb(struct fm_tlbs *tlbs, size_t index);
+
 /* What misses of a first level add at the least, where a reference takes so long besides. */
 double fm_least_cost(const struct fm_lab *lab, double rest_ns);
 

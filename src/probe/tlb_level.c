@@ -482,3 +482,15 @@ bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool
     const size_t shared = tlbs->known[index].piece / tlbs->page;
     return shared <= 1 || measure_cost(lab, tlbs, index, shared, err);
 }
+
+bool fm_join_tlb(struct fm_tlbs *tlbs, size_t index)
+{
+    struct fm_tlb_step whole = tlbs->known[index].step;
+    const struct fm_tlb_step *inside = &tlbs->known[index - 1].step;
+    if (whole.held >= inside->held)
+        return false;
+    whole.cost_before = inside->cost_before;
+    take_away(tlbs, index);
+    tlbs->known[index - 1] = fm_tlb_of_rise(&whole);
+    return true;
+}

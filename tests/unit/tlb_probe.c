@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "random_machine.h"
+#include "probe/tlb.h"
 #include "survey_lab.h"
 
 /* Pages enough for the largest TLB here, on pages of 4 KiB. */
@@ -574,6 +575,25 @@ static void is_never_wrong_on_random_machines(void **state)
     assert_true(right >= RANDOM_MACHINES * 3 / 4);
 }
 
+/* Among few more pages than a FIFO of one set holds some hit by the order they come in, which puts
+   a ledge into its rise: what misses before the level inside does is part of that, and no level. */
+static void a_ledge_is_no_level(void **state)
+{
+    (void)state;
+    const struct fm_tlb_step steps[] = {{28, 33, 0, 0.4}, {26, 114, 0.4, 7.6}, {456, 645, 7.6, 56}};
+    struct fm_tlbs tlbs = {.count = 3};
+    for (size_t i = 0; i < tlbs.count; i++)
+        tlbs.known[i] = fm_tlb_of_rise(&steps[i]);
+    assert_false(fm_join_tlb(&tlbs, 2));
+    assert_int_equal(tlbs.count, 3);
+    assert_true(fm_join_tlb(&tlbs, 1));
+    assert_int_equal(tlbs.count, 2);
+    const struct fm_tlb_step *whole = &tlbs.known[0].step;
+    assert_true(whole->held == 26 && whole->missed == 114 && whole->cost_before == 0 &&
+                whole->cost == 7.6);
+    assert_true(tlbs.known[1].step.held == 456);
+}
+
 /* Caches alone, some of which hit more often in one order than in the other. */
 static void finds_none_on_random_machines_without(void **state)
 {
@@ -619,6 +639,7 @@ int main(void)
         cmocka_unit_test(asks_for_every_page_size),
         cmocka_unit_test(a_refused_page_size_is_unsupported),
         cmocka_unit_test(is_never_wrong_on_random_machines),
+        cmocka_unit_test(a_ledge_is_no_level),
         cmocka_unit_test(finds_none_on_random_machines_without),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
