@@ -7,18 +7,19 @@
 /* An interval wider than this is no answer. */
 #define TOO_WIDE 1.5
 
+static bool is_told(const struct fm_crossing *crossing)
+{
+    return crossing->inside && crossing->low > 0 && crossing->high < TOO_WIDE * crossing->low;
+}
+
 static void report_capacity(struct fm_lab *lab, const struct fm_icache *icache,
                             const struct fm_crossing *crossing)
 {
     struct fm_finding *capacity = fm_l1i_finding(lab, "capacity", "B");
     const double line = (double)icache->line;
-    const bool told =
-        crossing->inside && crossing->low > 0 && crossing->high < TOO_WIDE * crossing->low;
-    if (capacity && told)
+    if (capacity)
         fm_measured(capacity, floor(crossing->at / line) * line, floor(crossing->low / line) * line,
                     ceil(crossing->high / line) * line, 0.95, "placements", "curve:code");
-    else if (capacity)
-        fm_undetermined(capacity, "page placement moves its misses too far for those tried");
 }
 
 /* Hands on what other probes build on. */
@@ -97,11 +98,16 @@ bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct
         return true;
     if (!fm_time_code_miss(lab, icache, average.all, &miss, err))
         return false;
-    report_capacity(lab, icache, &average.crossing);
     know(lab, icache, average.crossing.at, average.all, miss.ns);
+    fm_report_l1i_miss(lab, &miss);
+    /* Groups whose misses do not add up to a capacity may be those of the level behind. */
+    if (!is_told(&average.crossing)) {
+        fm_give_up_l1i(lab, "page placement moves its misses too far for those tried");
+        return true;
+    }
+    report_capacity(lab, icache, &average.crossing);
     icache->line = groups->line;
     fm_report_l1i_line(lab, icache, brought);
     fm_report_l1i(lab, "ways", "", groups->ways, "code-groups");
-    fm_report_l1i_miss(lab, &miss);
     return true;
 }
