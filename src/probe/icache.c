@@ -310,12 +310,6 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (good && counted && counted->ways)
         good = second(lab, &icache, counted, &agrees, err);
     good = good && (agrees || measure(lab, &icache, err));
-    /* Lines that a search put where jumps have no room end the search, and not the survey. */
-    if (!good && err->code == FM_ERR_INTERNAL) {
-        fm_give_up_l1i(lab, "lines that were to share a set left jumps no room");
-        *err = (struct fm_error){.code = FM_ERR_OK};
-        good = true;
-    }
     fm_code_lines_close(&icache.lines);
     return good;
 }

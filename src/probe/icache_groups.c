@@ -212,15 +212,29 @@ static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
     return true;
 }
 
+/* Whether a line is one of the group, or beside one of its first so many. */
+static bool is_taken(const struct pool *pool, size_t beside, size_t line)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->of[i].one == line || (i < beside && pool->trial[i].other == line))
+            return true;
+    return false;
+}
+
 /* Beside a line at another place of its page a page is visited as often in both forms: what is left
-   is not a TLB's. */
+   is not a TLB's. A line is there once: groups may have several of one page. */
 static bool conflict_beside_others(struct fm_lab *lab, struct fm_icache *icache,
                                    const struct pool *pool, bool *yes, struct fm_error *err)
 {
-    const size_t page = lab->machine->info.page_size, line = icache->line;
+    const size_t page = lab->machine->info.page_size, line = icache->line, places = page / line;
     for (size_t i = 0; i < pool->count; i++) {
-        const size_t at = pool->of[i].one, on = 1 + fm_lab_seed(lab) % (page / line - 1);
-        pool->trial[i] = (struct element){at, at / page * page + (at + on * line) % page};
+        const size_t at = pool->of[i].one, from = at / page * page, first = fm_lab_seed(lab);
+        pool->trial[i] = (struct element){at, FM_NO_LINE};
+        for (size_t k = 0; k < places && pool->trial[i].other == FM_NO_LINE; k++) {
+            const size_t other = from + (first + k) % places * line;
+            if (!is_taken(pool, i, other))
+                pool->trial[i].other = other;
+        }
     }
     return conflict(lab, icache, pool, pool->trial, pool->count, DECIDING, yes, err);
 }
