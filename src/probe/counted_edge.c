@@ -6,16 +6,6 @@
 #include "probe/lab.h"
 #include "refstring/refstring.h"
 
-/* So few misses in a lap are none: a line too many misses once a lap at least. */
-#define NO_MISS 0.5
-/* Bounds of the search for where one in twenty misses, one to the other. */
-#define CLOSE 1.004
-/* Part of that footprint which misses nothing where the edge is sharp: even of one way, one in
-   twenty misses when the footprint is a fortieth too large. */
-#define WELL_INSIDE 0.9
-/* More placements on which a sharp edge must be the same; one where thin strings have shown so. */
-#define AGAIN 2
-#define ONCE  1
 /* Of a large structure one unit of so many is touched: where a set is chosen by the address as it
    is, they use one set of so many, and fill those as all units fill all. What is left of a
    footprint is still this many units, and no fewer than one to a page. */
@@ -89,7 +79,7 @@ bool fm_misses_over(struct fm_lab *lab, struct fm_count_search *search, size_t u
         !fm_swept_string(&string, &swept, err) || !fm_count_lap(lab, &string, &care, misses, err))
         return false;
     /* Before thin strings are taken for all: what a meter pushed out may miss in the second lap. */
-    *misses = *misses > NO_MISS ? *misses * (double)thin : 0;
+    *misses = *misses > FM_NO_MISS ? *misses * (double)thin : 0;
     const double ratio = *misses / (double)units;
     return fm_curve_add(search->curve,
                         (struct fm_point){
@@ -124,7 +114,7 @@ bool fm_count_halve(struct fm_lab *lab, struct fm_count_search *search, size_t *
 {
     while (*misses - *fits > step && (double)*misses > closest * (double)*fits) {
         const size_t middle = *fits + (*misses - *fits) / 2;
-        const double none = fmax(share * (double)middle, NO_MISS);
+        const double none = fmax(share * (double)middle, FM_NO_MISS);
         double each;
         if (!fm_misses_over(lab, search, middle, none, &each, err))
             return false;
@@ -136,18 +126,17 @@ bool fm_count_halve(struct fm_lab *lab, struct fm_count_search *search, size_t *
     return true;
 }
 
-/* Whether on fresh pages, too, `units` fit and a step more do not. */
-static bool holds_again(struct fm_lab *lab, struct fm_count_search *search, size_t units,
-                        size_t step, int times, bool *yes, struct fm_error *err)
+bool fm_count_holds_again(struct fm_lab *lab, struct fm_count_search *search, size_t units,
+                          size_t step, int times, bool *yes, struct fm_error *err)
 {
     *yes = true;
     for (int i = 0; i < times && *yes; i++) {
         double within, beyond;
         if (!fm_count_place(lab, search, search->placed, err) ||
-            !fm_misses_over(lab, search, units, NO_MISS, &within, err) ||
-            !fm_misses_over(lab, search, units + step, NO_MISS, &beyond, err))
+            !fm_misses_over(lab, search, units, FM_NO_MISS, &within, err) ||
+            !fm_misses_over(lab, search, units + step, FM_NO_MISS, &beyond, err))
             return false;
-        *yes = within <= NO_MISS && beyond > NO_MISS;
+        *yes = within <= FM_NO_MISS && beyond > FM_NO_MISS;
     }
     return true;
 }
@@ -182,45 +171,46 @@ static bool whole_steps(struct fm_lab *lab, struct fm_count_search *search, size
 {
     const size_t next = (none + step - 1) / step * step;
     double each;
-    if (!fm_misses_over(lab, search, next, NO_MISS, &each, err))
+    if (!fm_misses_over(lab, search, next, FM_NO_MISS, &each, err))
         return false;
-    *whole = each > NO_MISS ? none / step * step : next;
+    *whole = each > FM_NO_MISS ? none / step * step : next;
     return true;
 }
 
-/* The largest footprint without a miss, if there is one that is the same wherever the pages lie.
-   One in twenty misses with a few lines too many: none at all is a little further in. */
+/* The largest footprint without a miss, if there is one that is the same wherever the pages lie, by
+   thin strings. One in twenty misses with a few lines too many: none at all is a little further in.
+ */
 static bool find_sharp(struct fm_lab *lab, struct fm_count_search *search, size_t fits,
                        size_t misses, struct fm_counted *found, struct fm_error *err)
 {
-    size_t none = (size_t)(WELL_INSIDE * (double)fits);
+    size_t none = (size_t)(FM_WELL_INSIDE * (double)fits);
     double each;
     if (none == 0)
         return true;
-    if (!fm_misses_over(lab, search, none, NO_MISS, &each, err))
+    if (!fm_misses_over(lab, search, none, FM_NO_MISS, &each, err))
         return false;
-    if (each > NO_MISS)
+    if (each > FM_NO_MISS)
         return true;
     /* Thin strings show it to within what they leave out; to the unit it takes all of them. */
     const size_t step = fm_count_thinness(lab, search, misses);
     const bool thin = search->thin;
     size_t whole = none;
     bool everywhere = true;
-    if (step > 1 && (!fm_count_halve(lab, search, &none, &misses, step, 0, 1, err) ||
-                     !whole_steps(lab, search, none, step, &whole, err) ||
-                     !holds_again(lab, search, whole, step, AGAIN, &everywhere, err)))
+    if (!fm_count_halve(lab, search, &none, &misses, step, 0, 1, err) ||
+        !whole_steps(lab, search, none, step, &whole, err) ||
+        !fm_count_holds_again(lab, search, whole, step, FM_COUNT_AGAIN, &everywhere, err))
         return false;
     /* Where pages lie scattered, a few of them tell that already. */
     if (!everywhere)
         return true;
     search->thin = false;
     /* Nearly every structure holds a whole number of those steps. */
-    bool good = step == 1 || holds_again(lab, search, whole, 1, ONCE, &found->sharp, err);
+    bool good = fm_count_holds_again(lab, search, whole, 1, FM_COUNT_ONCE, &found->sharp, err);
     if (good && found->sharp)
         none = whole;
     else
         good = good && fm_count_halve(lab, search, &none, &misses, 1, 0, 1, err) &&
-               holds_again(lab, search, none, 1, AGAIN, &found->sharp, err);
+               fm_count_holds_again(lab, search, none, 1, FM_COUNT_AGAIN, &found->sharp, err);
     search->thin = thin;
     if (!good)
         return false;
@@ -264,8 +254,8 @@ static bool compare_around(struct fm_lab *lab, struct fm_count_search *search, d
                            struct fm_error *err)
 {
     const double unit = (double)search->plan->unit;
-    return compare(lab, search, (size_t)(WELL_INSIDE * fits / unit), alike, MOST_WITHIN, likeness,
-                   err) &&
+    return compare(lab, search, (size_t)(FM_WELL_INSIDE * fits / unit), alike, MOST_WITHIN,
+                   likeness, err) &&
            (*likeness != ALIKE_BOTH ||
             compare(lab, search, (size_t)(BEYOND * misses / unit), alike, INFINITY, likeness, err));
 }
@@ -302,20 +292,21 @@ static bool find_grain(struct fm_lab *lab, struct fm_count_search *search,
     return true;
 }
 
-/* Goes up and halves the bracket, thin; and in full where that is not alike. Ends are in units of
-   the plan, which may be longer than they were. */
+/* Goes up and halves the bracket, thin; and just goes up in full where that is not alike. Ends are
+   in units of the plan, which may be longer than they were. */
 static bool bracket(struct fm_lab *lab, struct fm_count_search *search,
                     struct fm_counted_plan *plan, size_t *fits, size_t *misses,
                     struct fm_error *err)
 {
     for (search->thin = true;; search->thin = false) {
         bool alike = false;
-        if (!ascend(lab, search, fits, misses, err) ||
-            (*misses &&
-             !fm_count_halve(lab, search, fits, misses, 1, FM_ONE_IN_TWENTY, CLOSE, err)))
+        if (!ascend(lab, search, fits, misses, err))
             return false;
         if (!search->thin)
             return true;
+        if (*misses &&
+            !fm_count_halve(lab, search, fits, misses, 1, FM_ONE_IN_TWENTY, FM_CLOSE, err))
+            return false;
         const size_t unit = plan->unit;
         if (*misses && !find_grain(lab, search, plan, (double)(*fits * unit),
                                    (double)(*misses * unit), &alike, err))
@@ -341,7 +332,8 @@ static bool find_edge(struct fm_lab *lab, struct fm_count_search *search,
     found->low = found->high = found->bytes;
     if (!misses)
         return true;
-    return find_sharp(lab, search, fits, misses, found, err);
+    return (fm_count_thinness(lab, search, misses) > 1 ? find_sharp : fm_count_in_full)(
+        lab, search, fits, misses, found, err);
 }
 
 bool fm_counted_edge(struct fm_lab *lab, const struct fm_counted_plan *plan,
@@ -368,7 +360,7 @@ bool fm_counted_edge_holds(struct fm_lab *lab, const struct fm_counted_plan *pla
     ours.unit = found->line < page ? found->line : page;
     const size_t units = (size_t)(found->bytes / (double)ours.unit);
     search.placed = (units + 1) * ours.unit;
-    const bool good = holds_again(lab, &search, units, 1, ONCE, yes, err);
+    const bool good = fm_count_holds_again(lab, &search, units, 1, FM_COUNT_ONCE, yes, err);
     fm_count_finish(search.curve, found);
     return good;
 }

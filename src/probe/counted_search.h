@@ -9,6 +9,18 @@
 /* The effective capacity is where so many references miss. */
 #define FM_ONE_IN_TWENTY 0.05
 
+/* So few misses in a lap are none: a line too many misses once a lap at least. */
+#define FM_NO_MISS 0.5
+/* Bounds of the search for where one in twenty misses, one to the other. */
+#define FM_CLOSE 1.004
+/* Part of that footprint which misses nothing where the edge is sharp: even of one way, one in
+   twenty misses when the footprint is a fortieth too large. */
+#define FM_WELL_INSIDE 0.9
+/* More placements on which a sharp edge must be the same; one where thin strings have shown so, or
+   where there are so many units that pages which lie anywhere would not leave it to the unit. */
+#define FM_COUNT_AGAIN 2
+#define FM_COUNT_ONCE  1
+
 struct fm_count_search {
     const struct fm_counted_plan *plan;
     struct fm_curve *curve;
@@ -33,6 +45,16 @@ bool fm_misses_over(struct fm_lab *lab, struct fm_count_search *search, size_t u
 bool fm_count_halve(struct fm_lab *lab, struct fm_count_search *search, size_t *fits,
                     size_t *misses, size_t step, double share, double closest,
                     struct fm_error *err);
+
+/* Whether on fresh pages, too, `units` fit and a step more do not. */
+bool fm_count_holds_again(struct fm_lab *lab, struct fm_count_search *search, size_t units,
+                          size_t step, int times, bool *yes, struct fm_error *err);
+
+/* The edge between units that fit and units of which more than one in twenty misses, where all of
+   them must be asked: where one in twenty misses, and whether there is a largest footprint without
+   any that is the same on fresh pages. */
+bool fm_count_in_full(struct fm_lab *lab, struct fm_count_search *search, size_t fits,
+                      size_t misses, struct fm_counted *found, struct fm_error *err);
 
 /* The curve, to which more is added if it is there; and where it ends. */
 struct fm_curve *fm_count_begin(struct fm_lab *lab, const char *id);

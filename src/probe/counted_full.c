@@ -1,0 +1,135 @@
+/* Where a structure begins to miss, where all units of a footprint must be asked: a lap is long
+ * then, so each look has to tell as much as it can. */
+#include <math.h>
+
+#include "probe/counted_search.h"
+#include "probe/lab.h"
+
+/* Bounds, one to the other, between which whole numbers are tried that may be all there is room
+   for; and how many of them. */
+#define ROUGHLY 1.2
+#define ROUND   3
+/* A little less than how close the bounds must come. */
+#define BESIDE 1.0038
+/* Units of which luck with pages would not leave an edge where it was, to the unit, even once. */
+#define MANY_UNITS 32768
+
+/* What was seen: none miss and some do; at most one in twenty does, and more do. */
+struct bounds {
+    size_t none, some;
+    size_t fits, misses;
+    double fitting, missing; /* the parts of both that miss */
+};
+
+static bool look(struct fm_lab *lab, struct fm_count_search *search, size_t units,
+                 struct bounds *bounds, struct fm_error *err)
+{
+    double each;
+    if (!fm_misses_over(lab, search, units, FM_NO_MISS, &each, err))
+        return false;
+    if (each <= FM_NO_MISS)
+        bounds->none = units > bounds->none ? units : bounds->none;
+    else
+        bounds->some = units < bounds->some ? units : bounds->some;
+    const double part = each / (double)units;
+    if (part <= FM_ONE_IN_TWENTY && units > bounds->fits) {
+        bounds->fits = units;
+        bounds->fitting = part;
+    } else if (part > FM_ONE_IN_TWENTY && units < bounds->misses) {
+        bounds->misses = units;
+        bounds->missing = part;
+    }
+    return true;
+}
+
+/* The number between two that is a multiple of the largest power of two. */
+static size_t roundest(size_t above, size_t below)
+{
+    size_t step = 1;
+    while ((below - 1) / (2 * step) * (2 * step) > above)
+        step *= 2;
+    return (below - 1) / step * step;
+}
+
+/* Sets are most often a power of two of them, and ways are few: nearly every structure holds a
+   round number of lines. One that fits where the next does not is the edge, whichever it is; of
+   others the bounds have come closer. */
+static bool try_round_numbers(struct fm_lab *lab, struct fm_count_search *search,
+                              struct bounds *bounds, struct fm_error *err)
+{
+    for (int i = 0; i < ROUND; i++) {
+        const size_t least = (size_t)(FM_WELL_INSIDE * (double)bounds->fits);
+        const size_t above = bounds->none > least ? bounds->none : least;
+        if (bounds->some <= above + 1)
+            return true;
+        const size_t units = roundest(above, bounds->some);
+        if (!look(lab, search, units, bounds, err))
+            return false;
+        if (bounds->none == units && !look(lab, search, units + 1, bounds, err))
+            return false;
+    }
+    return true;
+}
+
+/* Halves the bounds of what misses not at all, if well inside there is such. */
+static bool halve_none(struct fm_lab *lab, struct fm_count_search *search, struct bounds *bounds,
+                       struct fm_error *err)
+{
+    const size_t inside = (size_t)(FM_WELL_INSIDE * (double)bounds->fits);
+    if (bounds->none < inside && bounds->some > inside && !look(lab, search, inside, bounds, err))
+        return false;
+    while (inside && bounds->none >= inside && bounds->some > bounds->none + 1)
+        if (!look(lab, search, bounds->none + (bounds->some - bounds->none) / 2, bounds, err))
+            return false;
+    return true;
+}
+
+static bool halve_misses(struct fm_lab *lab, struct fm_count_search *search, struct bounds *bounds,
+                         double closest, struct fm_error *err)
+{
+    while (bounds->misses > bounds->fits + 1 &&
+           (double)bounds->misses > closest * (double)bounds->fits)
+        if (!look(lab, search, bounds->fits + (bounds->misses - bounds->fits) / 2, bounds, err))
+            return false;
+    return true;
+}
+
+/* Misses grow with what is too much, so that both bounds tell where one in twenty may be: there,
+   and beside it on the other side, is looked first. */
+static bool close_in(struct fm_lab *lab, struct fm_count_search *search, struct bounds *bounds,
+                     struct fm_error *err)
+{
+    const size_t middle = bounds->fits + (bounds->misses - bounds->fits) / 2;
+    if (middle == bounds->fits || (bounds->missing == 0 && !look(lab, search, middle, bounds, err)))
+        return middle == bounds->fits;
+    const double part = (FM_ONE_IN_TWENTY - bounds->fitting) / (bounds->missing - bounds->fitting);
+    const size_t at = bounds->fits + (size_t)(part * (double)(bounds->misses - bounds->fits));
+    if (bounds->missing == 0 || at <= bounds->fits || at >= bounds->misses)
+        return true;
+    if (!look(lab, search, at, bounds, err))
+        return false;
+    const double beside = (double)at * (bounds->fits == at ? BESIDE : 1 / BESIDE);
+    return (size_t)beside <= bounds->fits || (size_t)beside >= bounds->misses ||
+           look(lab, search, (size_t)beside, bounds, err);
+}
+
+bool fm_count_in_full(struct fm_lab *lab, struct fm_count_search *search, size_t fits,
+                      size_t misses, struct fm_counted *found, struct fm_error *err)
+{
+    const double unit = (double)search->plan->unit;
+    struct bounds bounds = {.some = misses, .fits = fits, .misses = misses};
+    if (!halve_misses(lab, search, &bounds, ROUGHLY, err) ||
+        !try_round_numbers(lab, search, &bounds, err) || !halve_none(lab, search, &bounds, err) ||
+        !close_in(lab, search, &bounds, err) || !halve_misses(lab, search, &bounds, FM_CLOSE, err))
+        return false;
+    found->bytes = found->effective = (double)bounds.fits * unit;
+    found->low = found->high = found->bytes;
+    if (bounds.none == 0 || bounds.some != bounds.none + 1)
+        return true;
+    const int times = bounds.none > MANY_UNITS ? FM_COUNT_ONCE : FM_COUNT_AGAIN;
+    if (!fm_count_holds_again(lab, search, bounds.none, 1, times, &found->sharp, err))
+        return false;
+    if (found->sharp)
+        found->bytes = found->low = found->high = (double)bounds.none * unit;
+    return true;
+}
