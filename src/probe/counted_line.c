@@ -66,8 +66,9 @@ static bool misses_of_halves(struct fm_lab *lab, const struct fm_counted_plan *p
                                          .unit = stripe,
                                          .lines = 1,
                                          .seed = fm_lab_seed(lab)};
+    /* What is too much need not be brought in with care. */
     const struct fm_count_care care = {
-        .bit = plan->bit, .warmth = FM_WARM_GROWN, .manner = plan->manner};
+        .bit = plan->bit, .warmth = both ? FM_WARM_LAPS : FM_WARM_GROWN, .manner = plan->manner};
     struct fm_string string;
     double misses;
     const bool built = fm_page_string(&string, &stripes, err);
@@ -185,63 +186,103 @@ static bool misses_of_stripes(struct fm_lab *lab, const struct fm_counted_plan *
     return true;
 }
 
-/* What stripes of each width miss, beside all lines and half of them: sums over placements. */
+/* What stripes of each width miss, and all lines and half of them beside: sums over placements. */
+struct width {
+    double part, all, half;
+};
+
 struct scattered {
-    double all, half, parts[STRIPES];
-    size_t widths;
+    struct width widths[STRIPES];
+    size_t count; /* of the widths that there may be */
+    double all, half;
 };
 
 /* Where between half of the lines (0) and all of them (1) a width of stripes lies. */
-static double place_of(const struct scattered *sums, size_t width)
+static double place_of(const struct width *width)
 {
-    return (sums->parts[width] - sums->half) / (sums->all - sums->half);
+    return (width->part - width->half) / (width->all - width->half);
+}
+
+/* The first width that does not touch all lines: wider ones tell nothing more. */
+static size_t first_below(const struct scattered *sums)
+{
+    size_t i = 0;
+    while (i < sums->count && sums->widths[i].all > 0 && place_of(&sums->widths[i]) > 1 - NEAR)
+        i++;
+    return i;
+}
+
+/* Half of the lines are known to miss nothing where the edge is sharp. */
+static bool half_of_lines(struct fm_lab *lab, const struct fm_counted_plan *plan,
+                          const struct fm_counted *found, double bytes, double *part,
+                          struct fm_error *err)
+{
+    *part = 0;
+    return (found->sharp && bytes / 2 < found->bytes) ||
+           misses_of_swept(lab, plan, found, bytes / 2, part, err);
 }
 
 static bool add_placement(struct fm_lab *lab, const struct fm_counted_plan *plan,
                           const struct fm_counted *found, double bytes, unsigned variant,
                           struct scattered *sums, struct fm_error *err)
 {
-    const size_t page = lab->machine->info.page_size;
-    double part;
-    if (!fm_lab_place(lab, (size_t)bytes + page, err) ||
-        !misses_of_swept(lab, plan, found, bytes, &part, err))
+    double all, half;
+    if (!fm_lab_place(lab, (size_t)bytes + lab->machine->info.page_size, err) ||
+        !misses_of_swept(lab, plan, found, bytes, &all, err) ||
+        !half_of_lines(lab, plan, found, bytes, &half, err))
         return false;
-    sums->all += part;
-    if (!misses_of_swept(lab, plan, found, bytes / 2, &part, err))
-        return false;
-    sums->half += part;
-    sums->widths = 0;
-    for (size_t stripe = plan->unit;
-         stripe <= plan->longest_line && stripe <= page / 2 && sums->widths < STRIPES;
-         stripe *= 2) {
-        if (!misses_of_stripes(lab, plan, found, bytes, stripe, variant, &part, err))
+    sums->all += all;
+    sums->half += half;
+    for (size_t i = 0; i < sums->count; i++) {
+        struct width *width = &sums->widths[i];
+        double part;
+        if (!misses_of_stripes(lab, plan, found, bytes, plan->unit << i, variant, &part, err))
             return false;
-        sums->parts[sums->widths++] += part;
+        width->part += part;
+        width->all += all;
+        width->half += half;
+        if (place_of(width) <= 1 - NEAR)
+            return true;
     }
     return true;
 }
 
 static bool is_clear(const struct scattered *sums)
 {
-    for (size_t i = 0; i < sums->widths; i++) {
-        const double at = place_of(sums, i);
+    const size_t below = first_below(sums);
+    for (size_t i = 0; i <= below && i < sums->count; i++) {
+        const double at = place_of(&sums->widths[i]);
         if (!(at < NEAR / 2 || at > 1 - NEAR / 2))
             return false;
     }
     return true;
 }
 
-/* Adds placements until all stripes are clear; *told is false where all lines miss as half do. */
+static size_t widths_of(const struct fm_lab *lab, const struct fm_counted_plan *plan)
+{
+    const size_t page = lab->machine->info.page_size;
+    size_t count = 0;
+    while (count < STRIPES && plan->unit << count <= plan->longest_line &&
+           plan->unit << count <= page / 2)
+        count++;
+    return count;
+}
+
+/* Adds placements until all stripes are clear; *told is false where all lines miss as half do. A
+   sharp edge is the same on all of them. */
 static bool compare(struct fm_lab *lab, const struct fm_counted_plan *plan,
                     const struct fm_counted *found, double bytes, struct scattered *sums,
                     bool *told, struct fm_error *err)
 {
-    *sums = (struct scattered){.all = 0};
+    const unsigned fewest = found->sharp ? 1 : FEWEST;
+    *sums = (struct scattered){.count = widths_of(lab, plan)};
     *told = true;
-    for (unsigned p = 0; p < PLACEMENTS && *told && (p < FEWEST || !is_clear(sums)); p++) {
+    for (unsigned p = 0; p < (found->sharp ? FEWEST : PLACEMENTS) && *told; p++) {
+        if (p >= fewest && is_clear(sums))
+            break;
         if (!add_placement(lab, plan, found, bytes, p, sums, err))
             return false;
-        *told = p + 1 < FEWEST || sums->all - sums->half > CONTRAST * (p + 1);
+        *told = p + 1 < fewest || sums->all - sums->half > CONTRAST * (p + 1);
     }
     return true;
 }
@@ -255,16 +296,9 @@ bool fm_counted_chance_line(struct fm_lab *lab, const struct fm_counted_plan *pl
     for (size_t i = 0; i < sizeof spans / sizeof spans[0] && !told; i++)
         if (!compare(lab, plan, found, spans[i] * found->bytes, &sums, &told, err))
             return false;
-    if (!told)
-        return true;
-    for (size_t i = 0; i < sums.widths; i++) {
-        const double above = place_of(&sums, i);
-        if (above > 1 - NEAR)
-            continue;
-        if (above < NEAR)
-            found->line = plan->unit << i;
-        return true;
-    }
+    const size_t below = told ? first_below(&sums) : 0;
+    if (told && below < sums.count && place_of(&sums.widths[below]) < NEAR)
+        found->line = plan->unit << below;
     return true;
 }
 
