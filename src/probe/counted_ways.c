@@ -24,6 +24,8 @@
 #define RELIEVED 0.6
 /* Times the lines of the level inside that all blocks have together. */
 #define BEYOND_INNER 1.25
+/* Up to so many ways each number is tried by itself. */
+#define FEW_WAYS 8
 /* A single set takes any lines, from anywhere in this many times the capacity. */
 #define SPREAD 4
 
@@ -272,16 +274,48 @@ static bool settle_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
     return true;
 }
 
+/* A line too many in one set also shows in any multiple of its ways: that many lines and one, which
+   meet several sets, are too many for one of them. So the largest factors tell of all that divide
+   them: where none is too much, no number of ways explains anything. */
+static bool rule_out(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                     size_t line, bool *hopeless, struct fm_error *err)
+{
+    size_t left = lines;
+    *hopeless = true;
+    for (size_t prime = 2; left > 1 && *hopeless; prime++) {
+        if (left % prime)
+            continue;
+        while (left % prime == 0)
+            left /= prime;
+        const struct blocks blocks = {.count = lines / prime + 1, .lines = 1, .apart = prime};
+        double beyond;
+        if (!misses_of_blocks(lab, plan, plan->bit, line, &blocks, &beyond, err))
+            return false;
+        *hopeless = beyond < TOO_MANY;
+    }
+    return true;
+}
+
 bool fm_counted_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err)
 {
     const size_t lines = (size_t)(found->bytes / (double)found->line);
+    const bool exact = fm_counts_are_exact(lab, plan->bit);
     enum verdict verdict = NOT;
+    bool asked = false, hopeless = false;
     if (!fm_lab_place(lab, SPREAD * lines * found->line, err))
         return false;
     for (size_t ways = 1; ways < lines && verdict != SURELY; ways++) {
         if (lines % ways)
             continue;
+        /* Who counts exactly sees the one set among many. */
+        if (exact && !asked && ways > FEW_WAYS && !found->ways) {
+            asked = true;
+            if (!rule_out(lab, plan, lines, found->line, &hopeless, err))
+                return false;
+            if (hopeless)
+                break;
+        }
         if (!judge_ways(lab, plan, lines, found->line, ways, &verdict, err))
             return false;
         if (verdict == SURELY || (verdict == PERHAPS && !found->ways))
