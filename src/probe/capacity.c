@@ -408,7 +408,7 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
         .level = index, .hit_ns = level->height_ns, .miss_ns = level[1].height_ns};
     double before, after;
     *agrees = false;
-    if (!found || !found->sharp || !found->ways || level->blurred ||
+    if (!found || !found->sharp || level->blurred ||
         BEYOND * found->bytes > (double)fm_lab_limit(lab))
         return true;
     if (!fm_lab_place(lab, (size_t)(BEYOND * found->bytes), err) ||
