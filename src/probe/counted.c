@@ -79,16 +79,24 @@ static bool count_laps(struct fm_lab *lab, struct fm_string *string,
     return true;
 }
 
-/* Times that a meter must have added nothing, and never anything. Strings that miss in part fill
-   the sets they are in: whatever lines a meter touches push out some of theirs, whether its own
-   misses are counted or not. */
-#define OFTEN 8
+/* Times that a meter must have added nothing. Strings that miss in part fill the sets they are in:
+   whatever lines a meter touches push out some of theirs, whether its own misses are counted or
+   not. And times that laps which differ may have come out otherwise when done over. */
+#define OFTEN  8
+#define RARELY 1
+
+/* Whether laps that differed did so for the policy's sake. */
+static bool is_steady(const struct fm_count_record *record)
+{
+    return record->alike + record->unlike == 0 ||
+           (record->varied && record->alike >= OFTEN && record->unlike <= RARELY);
+}
 
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 {
     return lab->believed & 1u << bit && !(lab->by_stores & 1u << bit) &&
            !fm_event_is_of_code(bit) && lab->adds_nothing >= OFTEN &&
-           !(lab->adds_something & 1u << bit) &&
+           is_steady(&lab->records[bit]) &&
            !lab->machine->info.counters
                 .alone; /* a model that is all there is has no second witness */
 }
@@ -97,6 +105,39 @@ static unsigned long_laps(size_t count, unsigned least)
 {
     const size_t laps = REFERENCES / count;
     return laps < least ? least : laps > MOST_LAPS ? MOST_LAPS : (unsigned)laps;
+}
+
+/* What was counted over several laps, and over the least. */
+struct laps {
+    unsigned count;
+    double many, few;
+};
+
+/* Whether the meter has added anything. Under a policy that is no true LRU laps differ by
+   themselves, from string to string by another number, and come out the same when all is done over.
+   What a meter adds is the same for all strings; what somebody else adds, and lots that are drawn,
+   come out otherwise. */
+static bool note_addition(struct fm_lab *lab, struct fm_string *string,
+                          const struct fm_count_care *care, bool by_lot, const struct laps *laps,
+                          struct fm_error *err)
+{
+    struct fm_count_record *record = &lab->records[care->bit];
+    const double more = laps->many - laps->few * laps->count;
+    double again;
+    if (more == 0) {
+        lab->adds_nothing++;
+        return true;
+    }
+    const double each = more / (laps->count - SHORT);
+    record->varied |= record->alike + record->unlike > 0 && each != record->more;
+    record->more = each;
+    if (record->alike >= OFTEN || record->unlike > RARELY)
+        return true;
+    if (!count_laps(lab, string, care, laps->count, by_lot, &again, err))
+        return false;
+    record->alike += again == laps->many;
+    record->unlike += again != laps->many;
+    return true;
 }
 
 static bool count_difference(struct fm_lab *lab, struct fm_string *string,
@@ -122,11 +163,7 @@ static bool count_difference(struct fm_lab *lab, struct fm_string *string,
             return false;
         *misses = fmin(*misses, fmax(0, more - many) / laps);
     }
-    if (!mostly && many == few * laps)
-        lab->adds_nothing++;
-    else if (!mostly)
-        lab->adds_something |= 1u << care->bit;
-    return true;
+    return mostly || note_addition(lab, string, care, by_lot, &(struct laps){laps, many, few}, err);
 }
 
 static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,

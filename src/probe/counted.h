@@ -44,6 +44,14 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
 bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, unsigned laps,
                    double *misses, struct fm_error *err);
 
+/* How laps of an event differed, where a long run did not count so many times what a short one did:
+   from string to string, and when all was done over. */
+struct fm_count_record {
+    double more; /* of the laps after the first, each, in the last string */
+    bool varied;
+    unsigned alike, unlike;
+};
+
 /* Whether one run counts what is there and no more, by what was seen so far. */
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit);
 

@@ -80,9 +80,10 @@ struct fm_lab {
     unsigned believed;  /* events whose counts have shown that they can be, as bits */
     unsigned by_stores; /* those among them that are right of stores alone */
     /* Times that a long run and a short one were counted, and showed that the meter adds nothing;
-       and events, as bits, of which they showed something: where a policy draws lots, or takes its
-       time to settle, laps differ, but those of other structures do not. */
-    unsigned adds_nothing, adds_something;
+       and of each event what they showed otherwise: where a policy draws lots, or takes its time to
+       settle, laps differ, but those of other structures do not. */
+    unsigned adds_nothing;
+    struct fm_count_record records[FM_EVENTS];
     struct fm_counted counted[FM_EVENTS]; /* what they show */
     double fastest_ns;                    /* the least time a reference took so far */
     double deadline_s;                    /* machine time; 0: none */
