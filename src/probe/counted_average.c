@@ -17,17 +17,21 @@
 /* Placements that tell how far those lie apart; how near each is searched; and the footprints at
    which all are averaged, one standard deviation apart. */
 #define SCOUTS 4
-/* … of so many units luck is less, and two tell. */
+/* … of so many units luck is less, and two tell; of so many pages none need be sent out. */
 #define MANY_UNITS 32768
 #define FEW_SCOUTS 2
+#define MANY_PAGES 512
 #define ROUGHLY    1.03
 #define GRID       5
 #define MIDDLE     2
 #define NARROW     0.03
 #define WIDEST     0.25
 #define RECENTRE   8
-/* Standard errors that hold 99 of 100. */
-#define WIDE 2.6
+/* Standard errors that hold 99 of 100; the least width of the interval to either side, as a part;
+   and placements after which what luck makes of less than that is known to. */
+#define WIDE        2.6
+#define LEAST_WIDTH 0.01
+#define ENOUGH      4
 
 /* Where one in twenty misses on this placement, roughly. */
 static bool crossing_here(struct fm_lab *lab, struct fm_count_search *search, double about,
@@ -46,8 +50,11 @@ static bool crossing_here(struct fm_lab *lab, struct fm_count_search *search, do
 static bool choose_grid(struct fm_lab *lab, struct fm_count_search *search, double *centre,
                         double *ratio, struct fm_error *err)
 {
-    const int scouts = *centre > MANY_UNITS ? FEW_SCOUTS : SCOUTS;
     double sum = 0, squares = 0;
+    *ratio = exp(NARROW);
+    if (*centre * (double)search->plan->unit > MANY_PAGES * (double)lab->machine->info.page_size)
+        return true;
+    const int scouts = *centre > MANY_UNITS ? FEW_SCOUTS : SCOUTS;
     for (int i = 0; i < scouts; i++) {
         double units;
         if (!fm_lab_go_on(lab, lab->part, err) || !crossing_here(lab, search, *centre, &units, err))
@@ -104,6 +111,14 @@ static bool sample_placement(struct fm_lab *lab, struct fm_count_search *search,
     return true;
 }
 
+/* Standard error of where one in twenty is passed, in units. */
+static double error_at(const struct grid *grid, int at)
+{
+    const double rise = grid->mean[at + 1] - grid->mean[at];
+    const double run = grid->units[at + 1] - grid->units[at];
+    return sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
+}
+
 static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, double centre,
                         double ratio, struct grid *grid, struct fm_error *err)
 {
@@ -117,6 +132,8 @@ static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, doub
     for (unsigned p = 0; p < placements; p++) {
         const int at = passed_at(grid);
         const bool clear = p >= CLEAR && at >= 0 && at < GRID - 1;
+        if (clear && p >= ENOUGH && error_at(grid, at) * WIDE < LEAST_WIDTH * grid->units[at])
+            break;
         if (!sample_placement(lab, search, grid, clear ? at : 0, clear ? at + 1 : GRID - 1, err))
             return false;
     }
@@ -129,9 +146,7 @@ static void read_grid(const struct grid *grid, int at, double unit, struct fm_co
     const double run = grid->units[at + 1] - grid->units[at];
     const double share = (FM_ONE_IN_TWENTY - grid->mean[at]) / rise;
     const double crossing = grid->units[at] + share * run;
-    const double error =
-        sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
-    const double wide = fmax(WIDE * error, 0.01 * crossing);
+    const double wide = fmax(WIDE * error_at(grid, at), LEAST_WIDTH * crossing);
     found->bytes = found->effective = round(crossing) * unit;
     found->low = floor(fmax(0, crossing - wide)) * unit;
     found->high = ceil(crossing + wide) * unit;

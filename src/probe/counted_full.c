@@ -7,12 +7,14 @@
 
 /* Bounds, one to the other, between which whole numbers are tried that may be all there is room
    for; and how many of them. */
-#define ROUGHLY 1.2
+#define ROUGHLY 1.5
 #define ROUND   3
+/* … and that are near enough where pages move what lies between. */
+#define NEARLY 1.03
 /* A little less than how close the bounds must come. */
 #define BESIDE 1.0038
-/* Units of which luck with pages would not leave an edge where it was, to the unit, even once. */
-#define MANY_UNITS 32768
+/* Pages of which luck would not leave an edge where it was, to the unit, even once. */
+#define MANY_PAGES 512
 
 /* What was seen: none miss and some do; at most one in twenty does, and more do. */
 struct bounds {
@@ -57,6 +59,10 @@ static size_t roundest(size_t above, size_t below)
 static bool try_round_numbers(struct fm_lab *lab, struct fm_count_search *search,
                               struct bounds *bounds, struct fm_error *err)
 {
+    const size_t inside = (size_t)(FM_WELL_INSIDE * (double)bounds->fits);
+    if (bounds->none && bounds->none >= inside && bounds->some > bounds->none + 1 &&
+        !look(lab, search, bounds->none + 1, bounds, err))
+        return false;
     for (int i = 0; i < ROUND; i++) {
         const size_t least = (size_t)(FM_WELL_INSIDE * (double)bounds->fits);
         const size_t above = bounds->none > least ? bounds->none : least;
@@ -119,14 +125,19 @@ bool fm_count_in_full(struct fm_lab *lab, struct fm_count_search *search, size_t
     const double unit = (double)search->plan->unit;
     struct bounds bounds = {.some = misses, .fits = fits, .misses = misses};
     if (!halve_misses(lab, search, &bounds, ROUGHLY, err) ||
-        !try_round_numbers(lab, search, &bounds, err) || !halve_none(lab, search, &bounds, err) ||
-        !close_in(lab, search, &bounds, err) || !halve_misses(lab, search, &bounds, FM_CLOSE, err))
+        !try_round_numbers(lab, search, &bounds, err) || !halve_none(lab, search, &bounds, err))
+        return false;
+    /* Where it is not sharp this is one placement of many. */
+    const bool sharp = bounds.none > 0 && bounds.some == bounds.none + 1;
+    if ((sharp && !close_in(lab, search, &bounds, err)) ||
+        !halve_misses(lab, search, &bounds, sharp ? FM_CLOSE : NEARLY, err))
         return false;
     found->bytes = found->effective = (double)bounds.fits * unit;
     found->low = found->high = found->bytes;
-    if (bounds.none == 0 || bounds.some != bounds.none + 1)
+    if (!sharp)
         return true;
-    const int times = bounds.none > MANY_UNITS ? FM_COUNT_ONCE : FM_COUNT_AGAIN;
+    const double pages = (double)bounds.none * unit / (double)lab->machine->info.page_size;
+    const int times = pages > MANY_PAGES ? FM_COUNT_ONCE : FM_COUNT_AGAIN;
     if (!fm_count_holds_again(lab, search, bounds.none, 1, times, &found->sharp, err))
         return false;
     if (found->sharp)

@@ -164,21 +164,18 @@ static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *pl
 }
 
 static bool misses_of_stripes(struct fm_lab *lab, const struct fm_counted_plan *plan,
-                              const struct fm_counted *found, double bytes, size_t stripe,
-                              unsigned variant, double *part, struct fm_error *err)
+                              const struct fm_counted *found, struct fm_stripe_plan stripes,
+                              double *part, struct fm_error *err)
 {
-    const struct fm_stripe_plan stripes = {.bytes = (size_t)bytes,
-                                           .stripe = stripe,
-                                           .page = lab->machine->info.page_size,
-                                           .variant = variant,
-                                           .seed = lab->placement_seed};
     const struct fm_count_care care = {
         .bit = plan->bit, .warmth = FM_WARM_GROWN, .manner = plan->manner};
     struct fm_string string;
     double misses;
+    stripes.page = lab->machine->info.page_size;
+    stripes.seed = lab->placement_seed;
     if (!fm_stripe_string(&string, &stripes, err))
         return false;
-    shorten(lab, found, stripe, &string);
+    shorten(lab, found, stripes.packed ? stripes.packed : stripes.stripe, &string);
     const double count = (double)string.orders[0].count;
     if (!fm_count_lap(lab, &string, &care, &misses, err))
         return false;
@@ -212,14 +209,19 @@ static size_t first_below(const struct scattered *sums)
     return i;
 }
 
-/* Half of the lines are known to miss nothing where the edge is sharp. */
+/* Half of the lines, as stripes choose them, but in whole runs that no line is longer than: they
+   load sets as unevenly. Where runs would be pages, half of the pages. */
 static bool half_of_lines(struct fm_lab *lab, const struct fm_counted_plan *plan,
-                          const struct fm_counted *found, double bytes, double *part,
-                          struct fm_error *err)
+                          const struct fm_counted *found, double bytes, unsigned variant,
+                          double *part, struct fm_error *err)
 {
-    *part = 0;
-    return (found->sharp && bytes / 2 < found->bytes) ||
-           misses_of_swept(lab, plan, found, bytes / 2, part, err);
+    const struct fm_stripe_plan half = {.bytes = (size_t)bytes,
+                                        .stripe = plan->unit,
+                                        .variant = variant,
+                                        .packed = plan->longest_line};
+    return plan->longest_line > lab->machine->info.page_size / 2
+               ? misses_of_swept(lab, plan, found, bytes / 2, part, err)
+               : misses_of_stripes(lab, plan, found, half, part, err);
 }
 
 static bool add_placement(struct fm_lab *lab, const struct fm_counted_plan *plan,
@@ -229,14 +231,16 @@ static bool add_placement(struct fm_lab *lab, const struct fm_counted_plan *plan
     double all, half;
     if (!fm_lab_place(lab, (size_t)bytes + lab->machine->info.page_size, err) ||
         !misses_of_swept(lab, plan, found, bytes, &all, err) ||
-        !half_of_lines(lab, plan, found, bytes, &half, err))
+        !half_of_lines(lab, plan, found, bytes, variant, &half, err))
         return false;
     sums->all += all;
     sums->half += half;
     for (size_t i = 0; i < sums->count; i++) {
         struct width *width = &sums->widths[i];
+        const struct fm_stripe_plan stripes = {
+            .bytes = (size_t)bytes, .stripe = plan->unit << i, .variant = variant};
         double part;
-        if (!misses_of_stripes(lab, plan, found, bytes, plan->unit << i, variant, &part, err))
+        if (!misses_of_stripes(lab, plan, found, stripes, &part, err))
             return false;
         width->part += part;
         width->all += all;
@@ -306,5 +310,7 @@ bool fm_counted_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err)
 {
     found->line = 0;
-    return (found->sharp ? sharp_line : fm_counted_chance_line)(lab, plan, found, err);
+    if (found->sharp && !sharp_line(lab, plan, found, err))
+        return false;
+    return found->sharp || fm_counted_chance_line(lab, plan, found, err);
 }

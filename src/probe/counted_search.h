@@ -17,7 +17,7 @@
    twenty misses when the footprint is a fortieth too large. */
 #define FM_WELL_INSIDE 0.9
 /* More placements on which a sharp edge must be the same; one where thin strings have shown so, or
-   where there are so many units that pages which lie anywhere would not leave it to the unit. */
+   where there are many pages: if they lay anywhere the edge would not stay to the unit. */
 #define FM_COUNT_AGAIN 2
 #define FM_COUNT_ONCE  1
 
