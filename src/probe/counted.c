@@ -88,17 +88,34 @@ static bool count_laps(struct fm_lab *lab, struct fm_string *string,
 /* Whether laps that differed did so for the policy's sake. */
 static bool is_steady(const struct fm_count_record *record)
 {
+    const bool always = record->unlike == 0;
     return record->alike + record->unlike == 0 ||
-           (record->varied && record->alike >= OFTEN && record->unlike <= RARELY);
+           ((record->varied || record->nothing) &&
+            (always || (record->alike >= OFTEN && record->unlike <= RARELY)));
+}
+
+/* Whether its counts can be exact at all; a model that is all there is has no second witness. */
+static bool can_be_exact(const struct fm_lab *lab, unsigned bit)
+{
+    return lab->believed & 1u << bit && !(lab->by_stores & 1u << bit) &&
+           !fm_event_is_of_code(bit) && !lab->machine->info.counters.alone;
 }
 
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 {
-    return lab->believed & 1u << bit && !(lab->by_stores & 1u << bit) &&
-           !fm_event_is_of_code(bit) && lab->adds_nothing >= OFTEN &&
-           is_steady(&lab->records[bit]) &&
-           !lab->machine->info.counters
-                .alone; /* a model that is all there is has no second witness */
+    const struct fm_count_record *record = &lab->records[bit];
+    /* No meter adds as much each time, of one string this and of another that. */
+    const bool often = record->varied && record->alike >= OFTEN && record->unlike == 0;
+    return can_be_exact(lab, bit) && (lab->adds_nothing >= OFTEN || often) && is_steady(record);
+}
+
+bool fm_counts_are_fair(const struct fm_lab *lab, unsigned bit)
+{
+    bool fair = fm_counts_are_exact(lab, bit);
+    for (unsigned outer = bit + 1; outer < FM_CACHE_LEVELS && !fair && can_be_exact(lab, bit);
+         outer++)
+        fair = fm_counts_are_exact(lab, outer) && lab->records[outer].nothing >= OFTEN / 2;
+    return fair;
 }
 
 static unsigned long_laps(size_t count, unsigned least)
@@ -126,6 +143,7 @@ static bool note_addition(struct fm_lab *lab, struct fm_string *string,
     double again;
     if (more == 0) {
         lab->adds_nothing++;
+        record->nothing++;
         return true;
     }
     const double each = more / (laps->count - SHORT);

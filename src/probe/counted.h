@@ -44,16 +44,20 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
 bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, unsigned laps,
                    double *misses, struct fm_error *err);
 
-/* How laps of an event differed, where a long run did not count so many times what a short one did:
-   from string to string, and when all was done over. */
+/* How laps of an event came out: whether a long run counted so many times what a short one did, and
+   where not, whether it was by another number from string to string, and when all was done over. */
 struct fm_count_record {
-    double more; /* of the laps after the first, each, in the last string */
+    unsigned nothing; /* times that it did */
+    double more; /* of the laps after the first, each, in the last string of which it did not */
     bool varied;
     unsigned alike, unlike;
 };
 
 /* Whether one run counts what is there and no more, by what was seen so far. */
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit);
+/* Whether it does so on an average, too: laps of a cache that draws lots differ, but what a meter
+   touched would come through the levels behind it, and be seen there. */
+bool fm_counts_are_fair(const struct fm_lab *lab, unsigned bit);
 
 /* What is to be looked into. */
 struct fm_counted_plan {

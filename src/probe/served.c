@@ -13,7 +13,7 @@ static bool is_same(const struct fm_known_level *level, const struct fm_counted 
     return counted && fabs(log2(bytes / counted->effective)) < SAME;
 }
 
-bool fm_levels_are_counted(const struct fm_lab *lab)
+static bool are_all(const struct fm_lab *lab, bool (*counts)(const struct fm_lab *, unsigned))
 {
     const size_t levels = lab->known.count ? lab->known.count - 1 : 0;
     if (levels == 0 || !lab->known.memory_seen)
@@ -22,11 +22,20 @@ bool fm_levels_are_counted(const struct fm_lab *lab)
         const struct fm_counted *counted = fm_lab_counted(lab, bit);
         if (bit >= levels && counted)
             return false;
-        if (bit < levels &&
-            !(fm_counts_are_exact(lab, bit) && is_same(&lab->known.levels[bit], counted)))
+        if (bit < levels && !(counts(lab, bit) && is_same(&lab->known.levels[bit], counted)))
             return false;
     }
     return true;
+}
+
+bool fm_levels_are_counted(const struct fm_lab *lab)
+{
+    return are_all(lab, fm_counts_are_exact);
+}
+
+bool fm_levels_are_fairly_counted(const struct fm_lab *lab)
+{
+    return are_all(lab, fm_counts_are_fair);
 }
 
 const char *fm_served_meter(const struct fm_lab *lab)
@@ -44,14 +53,24 @@ static double by_counts(const struct fm_lab *lab, const struct fm_sample *sample
     return ns;
 }
 
-bool fm_served_once(struct fm_lab *lab, struct fm_string *string, double *ns, struct fm_error *err)
+static bool count_once(struct fm_lab *lab, struct fm_string *string, double *ns,
+                       struct fm_error *err)
 {
     struct fm_sample sample;
-    if (!fm_levels_are_counted(lab))
-        return fm_lab_once(lab, string, ns, err);
     const bool good = fm_lab_go_on(lab, 0, err) &&
                       lab->machine->ops->count(lab->machine, string, 1, &sample, err);
     fm_string_free(string);
     *ns = good ? by_counts(lab, &sample) : NAN;
     return good;
+}
+
+bool fm_served_once(struct fm_lab *lab, struct fm_string *string, double *ns, struct fm_error *err)
+{
+    return (fm_levels_are_counted(lab) ? count_once : fm_lab_once)(lab, string, ns, err);
+}
+
+bool fm_served_fairly(struct fm_lab *lab, struct fm_string *string, double *ns,
+                      struct fm_error *err)
+{
+    return (fm_levels_are_fairly_counted(lab) ? count_once : fm_lab_once)(lab, string, ns, err);
 }

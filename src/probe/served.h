@@ -8,6 +8,9 @@
    no other. Then one run of a string tells what many would. */
 bool fm_levels_are_counted(const struct fm_lab *lab);
 
+/* The same, or on an average, where a cache draws lots: of many references. */
+bool fm_levels_are_fairly_counted(const struct fm_lab *lab);
+
 /* Who tells: a meter's name, or "clock". */
 const char *fm_served_meter(const struct fm_lab *lab);
 
@@ -15,5 +18,8 @@ const char *fm_served_meter(const struct fm_lab *lab);
    disturbed it. Where levels are counted that is the sum of what their latencies are, and no time
    is taken. Frees the string. */
 bool fm_served_once(struct fm_lab *lab, struct fm_string *string, double *ns, struct fm_error *err);
+/* The same where levels are counted fairly, too. */
+bool fm_served_fairly(struct fm_lab *lab, struct fm_string *string, double *ns,
+                      struct fm_error *err);
 
 #endif

@@ -23,7 +23,8 @@ static const size_t distances[] = {1, 16, 256};
 static bool cost_of(struct fm_lab *lab, struct fm_page_list *list, size_t pages, double *cost_ns,
                     double *rest_ns, struct fm_error *err)
 {
-    const struct fm_care care = {.repeats = 4, .references = pages};
+    const struct fm_care care = {
+        .repeats = 4, .references = pages, .lots = !fm_levels_are_counted(lab)};
     struct fm_string string;
     double whole_ns;
     fm_page_list_fill(list, pages, 1);
@@ -34,7 +35,7 @@ static bool cost_of(struct fm_lab *lab, struct fm_page_list *list, size_t pages,
         return false;
     fm_string_prime(&string, WARM);
     fm_string_time(&string, list->count);
-    if (!fm_served_once(lab, &string, rest_ns, err))
+    if (!fm_served_fairly(lab, &string, rest_ns, err))
         return false;
     *cost_ns = whole_ns - *rest_ns;
     return true;
@@ -55,7 +56,7 @@ bool fm_translation_is_free(struct fm_lab *lab, struct fm_tlbs *tlbs, bool *yes,
 {
     const size_t base = tlbs->page;
     const size_t levels = lab->known.count;
-    *yes = fm_levels_are_counted(lab);
+    *yes = fm_levels_are_fairly_counted(lab);
     struct fm_curve *curve = *yes ? fm_result_curve(lab->result, tlbs->curve) : NULL;
     if (!curve)
         return true;

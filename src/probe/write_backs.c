@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "probe/probe.h"
+#include "probe/served.h"
 #include "probe/trial.h"
 
 /* Times the level that drives everything out of it; on scattered pages its capacity is what they
@@ -176,7 +177,8 @@ static bool ask(struct fm_lab *lab, size_t index, struct fm_error *err)
                              .group = {.unit = unit, .span = unit},
                              .beside = (ours + others) * unit};
     fm_trial_plan(lab, &trial);
-    trial.rounds = ROUNDS * 2;
+    /* What is driven out, and what serves it, is the same each time where that is counted. */
+    trial.rounds = fm_levels_are_counted(lab) ? ROUNDS : ROUNDS * 2;
     trial.group.count = 1;
     const size_t from = fm_trial_beside(&trial);
     const char *why = obstacle(lab, index, from + trial.beside);
