@@ -35,6 +35,8 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define HIDDEN 0.2
 /* Beyond an edge that counters have shown, and so near that the next level is far. */
 #define BEYOND 1.08
+/* … before one that is another on each placement. */
+#define APART 1.03
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -398,8 +400,8 @@ static void leave_to_counters(struct fm_lab *lab, size_t index)
         fm_undetermined(finding, "left to the counters");
 }
 
-/* Where counters have shown a sharp edge the clock need not search: it looks on either side of it.
-   If it sees anything else, *agrees is false. */
+/* Where counters have shown an edge the clock need not search: it looks on either side of it. If it
+   sees anything else, *agrees is false. */
 static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
@@ -408,18 +410,17 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
         .level = index, .hit_ns = level->height_ns, .miss_ns = level[1].height_ns};
     double before, after;
     *agrees = false;
-    if (!found || !found->sharp || level->blurred ||
-        BEYOND * found->bytes > (double)fm_lab_limit(lab))
+    if (!found || level->blurred || BEYOND * found->high > (double)fm_lab_limit(lab))
         return true;
-    if (!fm_lab_place(lab, (size_t)(BEYOND * found->bytes), err) ||
-        !measure_ratio(lab, &edge, BEYOND * found->bytes, &after, err) ||
-        !measure_ratio(lab, &edge, found->bytes, &before, err))
+    /* What is not sharp lies elsewhere on each placement. */
+    const double low = found->sharp ? found->bytes : found->low / APART;
+    const double high = BEYOND * found->high;
+    if (!fm_lab_place(lab, (size_t)high, err) || !measure_ratio(lab, &edge, high, &after, err) ||
+        !measure_ratio(lab, &edge, low, &before, err))
         return false;
     *agrees = before < FM_CAPACITY_MISSES && after > FM_CAPACITY_MISSES;
     if (*agrees)
-        report_capacity(lab, index,
-                        (const double[]){found->bytes, found->bytes, BEYOND * found->bytes},
-                        "swept");
+        report_capacity(lab, index, (const double[]){found->bytes, low, high}, "swept");
     return true;
 }
 

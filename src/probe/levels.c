@@ -58,15 +58,29 @@ static unsigned flat_run(const struct fm_walk *walk, double bytes)
     return run;
 }
 
-/* Whether a footprint is beyond every level that counters know; false where they know none. */
-static bool is_beyond_counted(const struct fm_lab *lab, double bytes)
+/* The last level that counters know; NULL where they know none. */
+static const struct fm_counted *last_counted(const struct fm_lab *lab)
 {
-    double largest = INFINITY;
+    const struct fm_counted *last = NULL;
     for (unsigned level = 0; level < FM_CACHE_LEVELS; level++) {
         const struct fm_counted *found = fm_lab_counted(lab, level);
-        largest = found ? found->high : largest;
+        last = found ? found : last;
     }
-    return bytes > 2 * largest;
+    return last;
+}
+
+/* Whether a footprint is beyond every level that counters know. */
+static bool is_beyond_counted(const struct fm_lab *lab, double bytes)
+{
+    const struct fm_counted *last = last_counted(lab);
+    return last && bytes > 2 * last->high;
+}
+
+/* … and so far that it does not rise any more, where pages lie anywhere or a hash decides, too. */
+static bool is_past_counted(const struct fm_lab *lab, double bytes)
+{
+    const struct fm_counted *last = last_counted(lab);
+    return last && bytes > (last->sharp ? 2 : 4) * last->high;
 }
 
 /* From a plateau, a look far ahead: where nothing has changed there, nothing lies between. So large
@@ -83,7 +97,8 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
                                        : sqrt(*bytes * to);
         halfway = beyond;
         double here = fm_walk_at(&lab->walk, *bytes), there;
-        if (!fm_walk_measure(lab, (size_t)ahead, &there, err))
+        if (!(beyond ? fm_walk_look(lab, (size_t)ahead, here, &there, err)
+                     : fm_walk_measure(lab, (size_t)ahead, &there, err)))
             return false;
         if (!same(here, there))
             return true;
@@ -100,7 +115,8 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
         const double share = log(bytes / from + 1) / log(to / from + 1);
         if (!fm_lab_go_on(lab, 0.4 * share, err) || !fm_walk_measure(lab, (size_t)bytes, NULL, err))
             return false;
-        const bool flat = flat_run(&lab->walk, bytes) >= PLATEAU;
+        /* Beyond all that was counted a look ahead costs less than a plateau. */
+        const bool flat = flat_run(&lab->walk, bytes) >= PLATEAU || is_past_counted(lab, bytes);
         if (flat && !looked && !look_ahead(lab, &bytes, to, err))
             return false;
         looked = flat;

@@ -18,7 +18,7 @@
 
 /* A cache with few ways needs a choice of stripes that happens to load its sets alike. */
 #define VARIANTS_SMALL  8
-#define VARIANTS_LARGE  2
+#define VARIANTS_FEW    2
 #define PLACEMENTS      3
 #define MOST_PLACEMENTS 8
 #define LARGE_FOOTPRINT (1u << 21)
@@ -72,6 +72,7 @@ struct question {
     double step;         /* what a miss adds, by the walk */
     unsigned placements; /* that are asked */
     bool thin;           /* counters have shown that one unit of many misses as all do */
+    size_t counted;      /* the line by counters: no choice of narrower stripes fits */
 };
 
 static bool time_stripes(struct fm_lab *lab, const struct question *question,
@@ -125,7 +126,8 @@ static bool measure_variant(struct fm_lab *lab, const struct question *question,
 static bool measure_stripe(struct fm_lab *lab, const struct question *question, size_t stripe,
                            double *kept, struct fm_error *err)
 {
-    const unsigned variants = question->bytes > LARGE_FOOTPRINT ? VARIANTS_LARGE : VARIANTS_SMALL;
+    const bool few = question->bytes > LARGE_FOOTPRINT || stripe < question->counted;
+    const unsigned variants = few ? VARIANTS_FEW : VARIANTS_SMALL;
     *kept = NAN;
     for (unsigned v = 0; v < variants && !(*kept < HALF); v++) {
         double one;
@@ -195,7 +197,8 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
                                           .grain = grain,
                                           .step = step,
                                           .placements = counted && counted->line ? 1 : PLACEMENTS,
-                                          .thin = counted && counted->thin};
+                                          .thin = counted && counted->thin,
+                                          .counted = counted ? counted->line : 0};
         if (!curve)
             return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
         if (!ask(lab, &question, level, curve, err))

@@ -293,6 +293,17 @@ static bool has_counters(const struct fm_lab *lab)
     return false;
 }
 
+/* Whether counters have seen all levels begin to miss at the same footprint on fresh pages. */
+static bool all_are_sharp(const struct fm_lab *lab)
+{
+    for (size_t level = 0; level + 1 < lab->known.count; level++) {
+        const struct fm_counted *found = fm_lab_counted(lab, (unsigned)level);
+        if (!found || !found->sharp)
+            return false;
+    }
+    return lab->known.count > 1;
+}
+
 bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
 {
     struct rises rises = {.smallest = 0};
@@ -301,7 +312,11 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     const bool counted = has_counters(lab);
     const double most = largest[counted ? FM_QUICK : lab->options->effort];
     find_rises(&lab->walk, &rises, most);
-    if (!go_on_with_rise(lab, most, err) || !compare_placements(lab, &rises, err))
+    if (!go_on_with_rise(lab, most, err))
+        return false;
+    if (all_are_sharp(lab))
+        return compare_placement(lab, &rises, 0, false, false, err);
+    if (!compare_placements(lab, &rises, err))
         return false;
     lab->known.scattered = rises.smallest > 0;
     if (!lab->known.scattered || counted)

@@ -269,8 +269,9 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
 }
 
 /* Where counters have shown that a footprint is beyond a level, every reference goes to the next
-   one, and needs to come to each line of that but once. Lines are taken from levels whose ways are
-   known too: what a prefetcher makes of them has been told apart there. */
+   one, and needs to come to each line of that but once. What a prefetcher brings along may pass for
+   a part of the line where ways have not told it apart; but then it comes with each miss here, too.
+ */
 static size_t counted_unit(const struct fm_lab *lab, size_t bytes)
 {
     size_t unit = 0;
@@ -279,17 +280,23 @@ static size_t counted_unit(const struct fm_lab *lab, size_t bytes)
         const struct fm_counted *next = fm_lab_counted(lab, level + 1);
         if (!found || (double)bytes < BEYOND * found->bytes)
             break;
-        if (!found->ways)
-            continue;
         const bool is_cache = level + 1 < FM_CACHE_LEVELS;
-        unit = is_cache && next && next->ways ? next->line : found->line;
+        const size_t line = is_cache && next && next->line ? next->line : found->line;
+        unit = line > unit ? line : unit;
     }
     return unit;
 }
 
-/* With the sibling, or without where the TLB's part is known. */
-static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care, bool sibling,
-                    double *ns, struct fm_error *err)
+/* Who asks for the sibling: always, or where the TLB's part is not known; and the latency of a
+   smaller footprint, 0: none. Neither latency nor the TLB's part falls as footprints grow, so what
+   takes no longer than that with the part it had there has the same of both. */
+struct asking {
+    bool always;
+    double least;
+};
+
+static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care,
+                    const struct asking *sibling, double *ns, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
     /* Of several readings half count. */
@@ -298,10 +305,12 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
     const size_t unit = longer > known_unit ? longer : known_unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
-    const bool known = !bursts || (!sibling && tlb_is_known(lab, bytes));
     double whole, single = 0;
-    if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err) ||
-        (!known && !time_swept(lab, bytes, unit, 1, care, &single, err)))
+    if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err))
+        return false;
+    const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes)) ||
+                       whole - tlb_at(walk, (double)bytes) < sibling->least * (1 + STEADY);
+    if (!known && !time_swept(lab, bytes, unit, 1, care, &single, err))
         return false;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
@@ -318,7 +327,13 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
 
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
 {
-    return measure(lab, bytes, &care_of[lab->options->effort], false, ns, err);
+    return measure(lab, bytes, &care_of[lab->options->effort], &(struct asking){0}, ns, err);
+}
+
+bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err)
+{
+    const struct asking sibling = {.least = least};
+    return measure(lab, bytes, &care_of[lab->options->effort], &sibling, ns, err);
 }
 
 bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
@@ -326,8 +341,9 @@ bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct f
     static const struct fm_care well = {.repeats = 8};
     if (lab->options->effort == FM_QUICK)
         return fm_walk_measure(lab, bytes, ns, err);
-    return measure(lab, bytes, &well, bytes > PAGES_IN_ANY_TLB * lab->machine->info.page_size, ns,
-                   err);
+    const struct asking sibling = {.always =
+                                       bytes > PAGES_IN_ANY_TLB * lab->machine->info.page_size};
+    return measure(lab, bytes, &well, &sibling, ns, err);
 }
 
 /* Whether a TLB's part changes beside a point. */
@@ -392,16 +408,29 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
     return fit_tlb(&lab->walk, err);
 }
 
+/* How close points need be: a rise that counters have shown the place of is seen by half of them.
+ */
+static double closest_at(const struct fm_lab *lab, double bytes)
+{
+    double density = dense[lab->options->effort];
+    for (unsigned level = 0; level < FM_CACHE_LEVELS; level++) {
+        const struct fm_counted *found = fm_lab_counted(lab, level);
+        if (found && fabs(log2(bytes / found->effective)) < 1)
+            density = dense[lab->options->effort] / 2;
+    }
+    return exp2(1 / density) * 1.01;
+}
+
 bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
-    const double closest = exp2(1 / dense[lab->options->effort]) * 1.01;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i + 1 < walk->count; i++) {
             const struct fm_walk_point *a = &walk->points[i], *b = a + 1;
             const double ratio = (double)b->bytes / (double)a->bytes;
-            if ((double)a->bytes < from || (double)b->bytes > to || ratio <= closest ||
+            if ((double)a->bytes < from || (double)b->bytes > to ||
+                ratio <= closest_at(lab, (double)a->bytes) ||
                 fabs(log(fm_walk_mean(b) / fm_walk_mean(a))) < FM_WORTH_A_LOOK)
                 continue;
             const double middle = sqrt((double)a->bytes * (double)b->bytes);

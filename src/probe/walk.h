@@ -43,6 +43,10 @@ struct fm_walk {
    smaller one. ns may be NULL. */
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
+/* The same far beyond a footprint of that latency, where nothing may have changed: the sibling is
+   asked only if something has. */
+bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err);
+
 /* The same at length, with its sibling: once a long string has been primed, another reading costs
    little. Not so if the survey is to be quick. */
 bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
