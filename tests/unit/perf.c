@@ -1,12 +1,17 @@
 /* The perf meter: software events for real, and every refusal of the kernel. */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -135,6 +140,43 @@ static void every_refusal_names_its_remedy(void **state)
     assert_non_null(strstr(text, "perf_event_paranoid is 4"));
 }
 
+/* From now on the kernel refuses to open events with that error, as a container's filter does. */
+static bool forbid_events(int error)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void refusals_of_the_kernel_are_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        int error;
+        const char *says;
+    } cases[] = {{EACCES, "CAP_PERFMON"}, {ENOSYS, "seccomp"}, {ENOENT, "PMU"}, {EMFILE, "ulimit"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            struct fm_error err = {0};
+            if (!forbid_events(cases[i].error))
+                _exit(2);
+            const bool opened = fm_perf_open(&faults, &fm_perf_kernel, NULL, &err);
+            _exit(!opened && strstr(err.text, cases[i].says) ? 0 : 1);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        if (status != 0)
+            fail_msg("%s: the child ended with %d", strerror(cases[i].error), status);
+    }
+}
+
 /* A kernel whose counter ran for a quarter of the time. */
 static uint64_t running;
 
@@ -198,6 +240,7 @@ int main(void)
         cmocka_unit_test(a_processor_without_counters_is_explained),
         cmocka_unit_test(no_file_left_is_explained),
         cmocka_unit_test(every_refusal_names_its_remedy),
+        cmocka_unit_test(refusals_of_the_kernel_are_explained),
         cmocka_unit_test(shared_counters_are_scaled_and_flagged),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
