@@ -17,9 +17,9 @@
 /* Placements that tell how far those lie apart; how near each is searched; and the footprints at
    which all are averaged, one standard deviation apart. */
 #define SCOUTS 4
-/* … of so many units luck is less, and two tell; of so many pages none need be sent out. */
-#define MANY_UNITS 32768
+/* … two of which may tell as much; of so many pages none need be sent out. */
 #define FEW_SCOUTS 2
+#define MANY_UNITS 32768
 #define MANY_PAGES 512
 #define ROUGHLY    1.03
 #define GRID       5
@@ -50,20 +50,24 @@ static bool crossing_here(struct fm_lab *lab, struct fm_count_search *search, do
 static bool choose_grid(struct fm_lab *lab, struct fm_count_search *search, double *centre,
                         double *ratio, struct fm_error *err)
 {
-    double sum = 0, squares = 0;
+    double sum = 0, squares = 0, spread = 0;
     *ratio = exp(NARROW);
     if (*centre * (double)search->plan->unit > MANY_PAGES * (double)lab->machine->info.page_size)
         return true;
-    const int scouts = *centre > MANY_UNITS ? FEW_SCOUTS : SCOUTS;
-    for (int i = 0; i < scouts; i++) {
+    int scouts = 0;
+    while (scouts < SCOUTS && (scouts < FEW_SCOUTS || spread > NARROW)) {
         double units;
         if (!fm_lab_go_on(lab, lab->part, err) || !crossing_here(lab, search, *centre, &units, err))
             return false;
-        sum += log(units) / scouts;
-        squares += log(units) * log(units) / scouts;
+        scouts++;
+        sum += log(units);
+        squares += log(units) * log(units);
+        spread = sqrt(fmax(0, squares / scouts - sum / scouts * sum / scouts));
+        /* Of so many units luck is less, and two tell. */
+        if (scouts == FEW_SCOUTS && *centre > MANY_UNITS)
+            break;
     }
-    const double spread = sqrt(fmax(0, squares - sum * sum));
-    *centre = exp(sum);
+    *centre = exp(sum / scouts);
     *ratio = exp(fmin(fmax(spread, NARROW), WIDEST));
     return true;
 }

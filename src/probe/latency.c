@@ -11,7 +11,7 @@
 #define PLACEMENTS 3
 /* Bytes of a large footprint, and how many times the last cache is far beyond it. */
 #define LARGE (1u << 24)
-#define FAR   8
+#define FAR   4
 /* What readings of one plateau differ by when something else is at work. */
 #define MOVED 0.05
 /* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps. */
@@ -95,9 +95,12 @@ static bool measure_second(struct fm_lab *lab, struct fm_known_level *level, str
 
 /* Placements to measure a plateau on. Pages that lie well differ from others by what falls into a
    cache, which is little of a large footprint, and nothing of memory's far beyond all levels that
-   were counted. */
-static unsigned placements_of(const struct fm_lab *lab, size_t bytes, bool memory)
+   were counted, nor of what fits into a level wherever it lies. */
+static unsigned placements_of(const struct fm_lab *lab, size_t index, size_t bytes, bool memory)
 {
+    const struct fm_counted *own = memory ? NULL : fm_lab_counted(lab, (unsigned)index);
+    if (own && (double)bytes < (own->sharp ? own->bytes : own->low / 2))
+        return 1;
     double largest = INFINITY;
     for (unsigned bit = 0; bit < FM_CACHE_LEVELS; bit++) {
         const struct fm_counted *found = fm_lab_counted(lab, bit);
@@ -115,7 +118,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     if (!bytes)
         return index != 1 || measure_second(lab, level, err);
     const double before = fm_walk_at(&lab->walk, (double)bytes);
-    unsigned placements = placements_of(lab, bytes, memory);
+    unsigned placements = placements_of(lab, index, bytes, memory);
     double readings[PLACEMENTS], low = INFINITY, high = 0, sum = 0;
     for (unsigned i = 0; i < placements; i++) {
         if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &readings[i], err))
