@@ -90,7 +90,7 @@ static bool is_steady(const struct fm_count_record *record)
 {
     const bool always = record->unlike == 0;
     return record->alike + record->unlike == 0 ||
-           ((record->varied || record->nothing) &&
+           (record->none && (record->varied || record->nothing) &&
             (always || (record->alike >= OFTEN && record->unlike <= RARELY)));
 }
 
@@ -104,8 +104,10 @@ static bool can_be_exact(const struct fm_lab *lab, unsigned bit)
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 {
     const struct fm_count_record *record = &lab->records[bit];
-    /* No meter adds as much each time, of one string this and of another that. */
-    const bool often = record->varied && record->alike >= OFTEN && record->unlike == 0;
+    /* No meter adds as much each time, nothing to one string, this to another and that to a third.
+     */
+    const bool often =
+        record->none && record->varied && record->alike >= OFTEN && record->unlike == 0;
     return can_be_exact(lab, bit) && (lab->adds_nothing >= OFTEN || often) && is_steady(record);
 }
 
@@ -169,6 +171,7 @@ static bool count_difference(struct fm_lab *lab, struct fm_string *string,
     if (!count_laps(lab, string, care, laps, by_lot, &many, err))
         return false;
     *misses = many / laps;
+    lab->records[care->bit].none |= many == 0;
     const bool mostly = *misses >= MOST_MISS * lap;
     if (exact || *misses <= care->none || (mostly && laps * lap >= LONG_RUN))
         return true;

@@ -49,7 +49,7 @@ bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, u
 struct fm_count_record {
     unsigned nothing; /* times that it did */
     double more; /* of the laps after the first, each, in the last string of which it did not */
-    bool varied;
+    bool varied, none; /* a run has been seen that counted nothing */
     unsigned alike, unlike;
 };
 

@@ -326,22 +326,68 @@ static void hashed_tlbs_are_crowded_by_their_events(void **state)
     }
 }
 
-/* The events of caches say what everything takes besides: that nothing is left shows at once. */
+/* The events of caches say what everything takes besides: that nothing is left shows at once; under
+   any policy, and where a first level draws lots, since the second shows that the meter adds
+   nothing. */
 static void no_tlb_is_seen_at_a_look(void **state)
 {
     (void)state;
-    struct fm_description machine =
-        lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 65536, 64, 8));
-    struct fm_result clock, both;
-    machine.tlb_count = 0;
-    const double alone = references_of(&machine, false, "levels,tlb", &clock);
-    const double beside = references_of(&machine, true, "misses,levels,tlb", &both);
-    assert_true(beside < alone / 2);
-    const struct fm_finding *none = lab_finding(&both, "dtlb1.entries");
-    assert_int_equal(none->status, FM_UNDETERMINED);
-    assert_non_null(strstr(none->note, "translation costs nothing"));
-    fm_result_free(&clock);
-    fm_result_free(&both);
+    const enum fm_replacement policies[] = {FM_REPLACE_LRU, FM_REPLACE_BIT_PLRU, FM_REPLACE_RANDOM};
+    for (int i = 0; i < 3; i++) {
+        struct fm_description machine =
+            lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 65536, 64, 8));
+        struct fm_result clock, both;
+        machine.caches[0].replacement = policies[i];
+        machine.tlb_count = 0;
+        const double alone = references_of(&machine, false, "levels,tlb", &clock);
+        const double beside = references_of(&machine, true, "misses,levels,tlb", &both);
+        print_message("# %.2f million by the clock, %.2f with counters\n", alone / 1e6,
+                      beside / 1e6);
+        assert_true(beside < alone / 2);
+        const struct fm_finding *none = lab_finding(&both, "dtlb1.entries");
+        assert_int_equal(none->status, FM_UNDETERMINED);
+        assert_non_null(strstr(none->note, "translation costs nothing"));
+        fm_result_free(&clock);
+        fm_result_free(&both);
+    }
+}
+
+/* Laps that differ by the policy come out the same again, so that counts say which level served. */
+static void policies_do_not_make_counts_inexact(void **state)
+{
+    (void)state;
+    const enum fm_replacement policies[] = {FM_REPLACE_LRU, FM_REPLACE_BIT_PLRU, FM_REPLACE_NRU,
+                                            FM_REPLACE_RANDOM};
+    for (int i = 0; i < 4; i++) {
+        struct fm_description machine =
+            lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 65536, 64, 8));
+        struct fm_result result;
+        machine.caches[0].replacement = policies[i];
+        survey_with_counters(&machine, "misses,levels,gap,latency,capacity,writes", &result);
+        const struct fm_finding *found = lab_finding(&result, "l1d.write_allocate");
+        assert_true(found->status == FM_MEASURED && found->value.truth);
+        assert_string_equal(found->witnesses[0],
+                            policies[i] == FM_REPLACE_RANDOM ? "clock" : "sim");
+        fm_result_free(&result);
+    }
+}
+
+/* Half of the lines loads the sets of a hash as unevenly as stripes do. */
+static void hashed_levels_show_their_line(void **state)
+{
+    (void)state;
+    const enum fm_replacement policies[] = {FM_REPLACE_LRU, FM_REPLACE_BIT_PLRU};
+    for (uint32_t line = 64; line <= 128; line *= 2)
+        for (int i = 0; i < 2; i++) {
+            struct fm_description machine =
+                lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 6 * 65536, line, 6));
+            struct fm_result result;
+            machine.caches[1].index = FM_INDEX_HASHED;
+            machine.caches[1].replacement = policies[i];
+            count(&machine, &result);
+            lab_expect(&result, "l2.line", line, 0);
+            fm_result_free(&result);
+        }
 }
 
 /* What has no event is there all the same. */
@@ -370,6 +416,8 @@ int main(void)
         cmocka_unit_test(is_left_out_without_counters),
         cmocka_unit_test(hashed_tlbs_are_crowded_by_their_events),
         cmocka_unit_test(no_tlb_is_seen_at_a_look),
+        cmocka_unit_test(policies_do_not_make_counts_inexact),
+        cmocka_unit_test(hashed_levels_show_their_line),
         cmocka_unit_test(a_tlb_without_an_event_is_found_by_the_clock),
         cmocka_unit_test(a_survey_asks_for_half),
     };

@@ -85,10 +85,12 @@ static const struct fm_machine_ops ops = {
     .observe = observe,
 };
 
-static void survey(enum lie lie, bool writes_too, enum fm_method method, struct fm_result *result)
+static void survey_of(enum fm_replacement policy, enum lie lie, bool writes_too,
+                      enum fm_method method, struct fm_result *result)
 {
-    const struct fm_description description =
+    struct fm_description description =
         lab_small(lab_cache(1, 8192, 32, 4), lab_cache(2, 131072, 64, 8));
+    description.caches[0].replacement = policy;
     struct fm_survey_options options = lab_options();
     struct fm_error err = {0};
     struct liar liar = {.inner = fm_simulated_open(&description, 1, &err), .lie = lie};
@@ -102,6 +104,11 @@ static void survey(enum lie lie, bool writes_too, enum fm_method method, struct 
     if (!fm_survey(&liar.machine, NULL, &options, result, &err))
         fail_msg("%s", err.text);
     liar.inner->ops->close(liar.inner);
+}
+
+static void survey(enum lie lie, bool writes_too, enum fm_method method, struct fm_result *result)
+{
+    survey_of(FM_REPLACE_LRU, lie, writes_too, method, result);
 }
 
 static void expect_first_level(const struct fm_result *result)
@@ -162,6 +169,21 @@ static void misses_of_the_meter_are_taken_out(void **state)
     }
 }
 
+/* Laps that differ by the policy hide what the meter adds: it must not be taken for one that adds
+   nothing. */
+static void misses_of_the_meter_are_not_the_policys(void **state)
+{
+    (void)state;
+    const enum fm_replacement policies[] = {FM_REPLACE_BIT_PLRU, FM_REPLACE_SRRIP, FM_REPLACE_NRU};
+    for (int i = 0; i < 3; i++) {
+        struct fm_result result;
+        survey_of(policies[i], ADDS_ITS_OWN, false, FM_METHOD_DEFAULT, &result);
+        expect_first_level(&result);
+        lab_expect(&result, "l2.capacity", 131072, 0);
+        fm_result_free(&result);
+    }
+}
+
 static void the_truth_is_believed(void **state)
 {
     (void)state;
@@ -209,6 +231,7 @@ int main(void)
         cmocka_unit_test(stores_are_counted_where_loads_are_wrong),
         cmocka_unit_test(an_event_that_is_always_wrong_is_left_out),
         cmocka_unit_test(misses_of_the_meter_are_taken_out),
+        cmocka_unit_test(misses_of_the_meter_are_not_the_policys),
         cmocka_unit_test(the_truth_is_believed),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
