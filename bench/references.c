@@ -107,48 +107,60 @@ static bool bench_file(const char *file, bool every_probe)
     return bench(file, &description, every_probe);
 }
 
-/* Random machines, by turns quiet and with noise on scattered pages; every fourth has no TLB. How
-   many of them miss the goal. */
-static unsigned bench_random(unsigned first, unsigned count, bool every_probe)
+/* Random machines, by turns quiet and with noise on scattered pages; every fourth has no TLB. */
+static bool bench_random(unsigned number, bool every_probe)
 {
-    unsigned bad = 0;
-    for (unsigned i = first; i < first + count; i++) {
-        const bool noise = i % 2, translates = i % 8 < 6;
-        struct fm_description description;
-        char name[64];
-        fm_random_machine(1, i, noise, &description);
-        if (!translates)
-            description.tlb_count = 0;
-        snprintf(name, sizeof name, "random %u%s%s", i, noise ? ", noise" : "",
-                 translates ? "" : ", no TLB");
-        bad += !bench(name, &description, every_probe);
-    }
-    return bad;
+    const bool noise = number % 2, translates = number % 8 < 6;
+    struct fm_description description;
+    char name[64];
+    fm_random_machine(1, number, noise, &description);
+    if (!translates)
+        description.tlb_count = 0;
+    snprintf(name, sizeof name, "random %u%s%s", number, noise ? ", noise" : "",
+             translates ? "" : ", no TLB");
+    return bench(name, &description, every_probe);
 }
 
-static unsigned number(const char *text)
+static bool is_number(const char *text, unsigned *number)
 {
     char *end;
     const unsigned long value = strtoul(text, &end, 10);
-    if (*end || end == text || value > UINT_MAX)
-        give_up(&(struct fm_error){.text = "bench-references --random FIRST COUNT"});
-    return (unsigned)value;
+    *number = (unsigned)value;
+    return *end == '\0' && end != text && value <= UINT_MAX;
 }
 
-/* bench-references [MACHINE...]: named ones are shown probe by probe.
-   bench-references --random FIRST COUNT: fails if one of them misses the goal. */
+static bool bench_range(const char *first, const char *count)
+{
+    unsigned from, machines;
+    bool good = true;
+    if (!is_number(first, &from) || !is_number(count, &machines))
+        give_up(&(struct fm_error){.text = "bench-references --random FIRST COUNT"});
+    for (unsigned i = 0; i < machines; i++)
+        good &= bench_random(from + i, machines == 1);
+    return good;
+}
+
+/* bench-references [MACHINE...]: machines that are shipped, and random ones by their numbers; alone
+   or after --probes they are shown probe by probe.
+   bench-references --random FIRST COUNT: random ones in a row.
+   Fails if one of them misses the goal. */
 int main(int argc, char **argv)
 {
     static const char *const some[] = {"intel-pentium-133", "intel-core2-t5600-merom",
                                        "intel-xeon-e5530-nehalem", "intel-pentium4",
                                        "sun-ultrasparc-t1"};
-    if (argc == 4 && strcmp(argv[1], "--random") == 0) {
-        const unsigned count = number(argv[3]);
-        return bench_random(number(argv[2]), count, count == 1) > 0;
+    if (argc == 4 && strcmp(argv[1], "--random") == 0)
+        return !bench_range(argv[2], argv[3]);
+    const bool probes = argc > 1 && strcmp(argv[1], "--probes") == 0;
+    const int given = argc - 1 - probes;
+    const char *const *machines = given ? (const char *const *)(argv + 1 + probes) : some;
+    const int count = given ? given : (int)(sizeof some / sizeof some[0]);
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        unsigned number;
+        const bool every_probe = probes || given == 1;
+        good &= is_number(machines[i], &number) ? bench_random(number, every_probe)
+                                                : bench_file(machines[i], every_probe);
     }
-    for (int i = 1; i < argc; i++)
-        bench_file(argv[i], true);
-    for (size_t i = 0; argc == 1 && i < sizeof some / sizeof some[0]; i++)
-        bench_file(some[i], false);
-    return 0;
+    return !good;
 }

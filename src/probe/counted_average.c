@@ -27,9 +27,11 @@
 #define NARROW     0.03
 #define WIDEST     0.25
 #define RECENTRE   8
-/* Standard errors that hold 99 of 100; the least width of the interval to either side, as a part;
+/* Standard errors that hold 99 of 100, and how much more it takes where they come of few readings,
+   by Student's distribution; the least width of the interval to either side, as a part;
    and placements after which what luck makes of less than that is known to. */
 #define WIDE        2.6
+#define FEW_WIDER   3
 #define LEAST_WIDTH 0.01
 #define ENOUGH      4
 
@@ -115,12 +117,18 @@ static bool sample_placement(struct fm_lab *lab, struct fm_count_search *search,
     return true;
 }
 
-/* Standard error of where one in twenty is passed, in units. */
-static double error_at(const struct grid *grid, int at)
+/* How far off where one in twenty is passed may be, in units, 99 times of 100: few placements tell
+   little of how far they lie apart. */
+static double width_at(const struct grid *grid, int at)
 {
     const double rise = grid->mean[at + 1] - grid->mean[at];
     const double run = grid->units[at + 1] - grid->units[at];
-    return sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
+    const double error =
+        sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
+    const unsigned fewer = grid->placements[at] < grid->placements[at + 1]
+                               ? grid->placements[at]
+                               : grid->placements[at + 1];
+    return WIDE * (1 + FEW_WIDER / fmax(1, fewer - 1.0)) * error;
 }
 
 static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, double centre,
@@ -136,7 +144,7 @@ static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, doub
     for (unsigned p = 0; p < placements; p++) {
         const int at = passed_at(grid);
         const bool clear = p >= CLEAR && at >= 0 && at < GRID - 1;
-        if (clear && p >= ENOUGH && error_at(grid, at) * WIDE < LEAST_WIDTH * grid->units[at])
+        if (clear && p >= ENOUGH && width_at(grid, at) < LEAST_WIDTH * grid->units[at])
             break;
         if (!sample_placement(lab, search, grid, clear ? at : 0, clear ? at + 1 : GRID - 1, err))
             return false;
@@ -150,7 +158,7 @@ static void read_grid(const struct grid *grid, int at, double unit, struct fm_co
     const double run = grid->units[at + 1] - grid->units[at];
     const double share = (FM_ONE_IN_TWENTY - grid->mean[at]) / rise;
     const double crossing = grid->units[at] + share * run;
-    const double wide = fmax(WIDE * error_at(grid, at), LEAST_WIDTH * crossing);
+    const double wide = fmax(width_at(grid, at), LEAST_WIDTH * crossing);
     found->bytes = found->effective = round(crossing) * unit;
     found->low = floor(fmax(0, crossing - wide)) * unit;
     found->high = ceil(crossing + wide) * unit;

@@ -352,6 +352,27 @@ static void no_tlb_is_seen_at_a_look(void **state)
     }
 }
 
+/* One in twenty misses where a few lines are too many: the interval holds that, too. */
+static void what_one_in_twenty_leaves_is_in_the_interval(void **state)
+{
+    (void)state;
+    const enum fm_replacement policies[] = {FM_REPLACE_LRU, FM_REPLACE_FIFO, FM_REPLACE_BIT_PLRU};
+    for (int i = 0; i < 3; i++) {
+        struct fm_description machine =
+            lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 131072, 64, 2));
+        struct fm_error err = {0};
+        struct fm_result result;
+        double truth;
+        machine.caches[1].replacement = policies[i];
+        assert_true(fm_true_capacity(&machine, 1, &truth, &err));
+        count(&machine, &result);
+        const struct fm_finding *found = lab_finding(&result, "l2.capacity");
+        print_message("# %.0f in %.0f..%.0f\n", truth, found->low.number, found->high.number);
+        assert_true(found->low.number <= truth && truth <= found->high.number);
+        fm_result_free(&result);
+    }
+}
+
 /* Laps that differ by the policy come out the same again, so that counts say which level served. */
 static void policies_do_not_make_counts_inexact(void **state)
 {
@@ -416,6 +437,7 @@ int main(void)
         cmocka_unit_test(is_left_out_without_counters),
         cmocka_unit_test(hashed_tlbs_are_crowded_by_their_events),
         cmocka_unit_test(no_tlb_is_seen_at_a_look),
+        cmocka_unit_test(what_one_in_twenty_leaves_is_in_the_interval),
         cmocka_unit_test(policies_do_not_make_counts_inexact),
         cmocka_unit_test(hashed_levels_show_their_line),
         cmocka_unit_test(a_tlb_without_an_event_is_found_by_the_clock),
