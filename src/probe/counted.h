@@ -142,6 +142,8 @@ struct fm_counted_voice {
     const char *meter, *method;
     const char *curves, *kind; /* as above */
     double sure, sure_soft;    /* soft: where page placement moves the edge */
+    bool effective; /* of outer levels, the interval holds where one in twenty misses, too, which is
+                       a little beyond what is built in */
 };
 
 /* What was found as findings, under the names of caches or of TLBs. */

@@ -74,9 +74,9 @@ static void report_cache(struct fm_lab *lab, unsigned bit, const struct fm_count
                          const struct fm_counted_voice *voice)
 {
     struct fm_finding *capacity = finding_of(lab, bit, "capacity", "B");
-    /* One in twenty misses a little beyond what is built in, but for a first level, where what fits
-       is asked for to the byte. */
-    const double high = bit > 0 ? fmax(found->bytes, FM_CLOSE * found->effective) : found->bytes;
+    const double high = voice->effective && bit > 0 && bit < FM_CACHE_LEVELS
+                            ? fmax(found->bytes, FM_CLOSE * found->effective)
+                            : found->bytes;
     if (found->ways)
         say(capacity, bit, voice, fm_number(found->bytes), found->bytes, high, voice->sure);
     else

@@ -25,6 +25,8 @@ static bool split_line(struct fm_lab *lab, unsigned bit, struct fm_counted *foun
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
+    /* A model that nothing else is known of is asked for what it was built as. */
+    const bool effective = !lab->machine->info.counters.alone;
     for (unsigned bit = 0; bit < FM_EVENTS; bit++) {
         if (!fm_lab_counted(lab, bit))
             continue;
@@ -37,7 +39,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
                                                      .curves = METHOD,
                                                      .kind = "",
                                                      .sure = SURE,
-                                                     .sure_soft = SURE_SOFT});
+                                                     .sure_soft = SURE_SOFT,
+                                                     .effective = effective});
     }
     return true;
 }

@@ -116,7 +116,8 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
         if (!fm_lab_go_on(lab, 0.4 * share, err) || !fm_walk_measure(lab, (size_t)bytes, NULL, err))
             return false;
         /* Beyond all that was counted a look ahead costs less than a plateau. */
-        const bool flat = flat_run(&lab->walk, bytes) >= PLATEAU || is_past_counted(lab, bytes);
+        const unsigned plateau = is_beyond_counted(lab, bytes) ? PLATEAU - 1 : PLATEAU;
+        const bool flat = flat_run(&lab->walk, bytes) >= plateau || is_past_counted(lab, bytes);
         if (flat && !looked && !look_ahead(lab, &bytes, to, err))
             return false;
         looked = flat;
