@@ -76,7 +76,8 @@ struct search {
     size_t base;     /* the group's first page: one that conflicts does so wherever it lies */
     double spent;    /* references */
     double whole_ns; /* what a reference takes */
-    unsigned event;  /* that counts what misses; FM_EVENTS: the clock tells */
+    struct fm_tlb_ground ground;
+    unsigned event; /* that counts what misses; FM_EVENTS: the clock tells */
 };
 
 /* Whether a level inside holds hardly any of the pages, by what is known of it: under LRU a set
@@ -187,27 +188,35 @@ static bool count_group(struct fm_lab *lab, const struct search *search, unsigne
     return true;
 }
 
-/* Which part of the step from hit to miss a group shows after so many laps. */
-static bool time_group_after(struct fm_lab *lab, struct search *search, const struct group *group,
-                             unsigned laps, unsigned repeats, double *part, struct fm_error *err)
+/* How closely a group is looked at: at a glance, to see which stride is worth more; for long enough
+   that what the reading itself brings along is little; and when what was there before is forgotten
+   under any policy. */
+enum look { GLANCE, LOOK, LATE_LOOK };
+
+/* Which part of the step from hit to miss a group shows. */
+static bool time_group(struct fm_lab *lab, struct search *search, const struct group *group,
+                       enum look look, double *part, struct fm_error *err)
 {
-    const struct fm_care care = {.repeats = repeats, .laps = laps, .steps = 32};
-    struct fm_translation found;
     fill(search, group);
+    const unsigned settling = fm_laps_to_settle(search->list.count * search->list.lines);
+    const struct fm_care care = {.repeats = look == GLANCE ? 2 : 4,
+                                 .least = look == GLANCE ? 0 : FM_LONG_VISIT,
+                                 .laps = look == GLANCE                               ? SOON_AFTER
+                                         : look == LATE_LOOK && settling < LONG_AFTER ? LONG_AFTER
+                                                                                      : settling,
+                                 .steps = 32};
+    struct fm_translation found;
     if (search->event < FM_EVENTS)
-        return count_group(lab, search, laps, part, err);
+        return count_group(lab, search, care.laps, part, err);
     if (!fm_time_translation(lab, &search->list, &care, &found, err))
         return false;
     search->whole_ns = found.cost_ns + found.rest_ns;
-    *part = (found.cost_ns - search->step->cost_before) /
-            (search->step->cost - search->step->cost_before);
+    const double all = search->step->cost - search->step->cost_before;
+    *part = (found.cost_ns - search->step->cost_before) / all;
+    /* Of pages that lie as those of the curve do caches take no more than they do there. */
+    if (group->stride == 1)
+        *part = fmax(*part, fm_part_missed(&search->ground, search->step, &found));
     return true;
-}
-
-static bool time_group(struct fm_lab *lab, struct search *search, const struct group *group,
-                       unsigned repeats, double *part, struct fm_error *err)
-{
-    return time_group_after(lab, search, group, SOON_AFTER, repeats, part, err);
 }
 
 /* The middle of what a group shows on a few placements; 0 where on one more than may be by accident
@@ -229,8 +238,8 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
             break;
         fewer = one;
         fewer.count--;
-        if (!place(lab, search, err) || !time_group(lab, search, &one, 4, &more, err) ||
-            (one.count > 2 && !time_group(lab, search, &fewer, 4, &less, err)))
+        if (!place(lab, search, err) || !time_group(lab, search, &one, LOOK, &more, err) ||
+            (one.count > 2 && !time_group(lab, search, &fewer, LOOK, &less, err)))
             return false;
         if (more > CONFLICT && more < TOO_MUCH && LESS * less < more)
             parts[shown++] = more;
@@ -272,7 +281,7 @@ static bool best_stride(struct fm_lab *lab, struct search *search, unsigned coun
         choose_offsets(search, stride, apart_inside(search), fm_lab_seed(lab));
         if (!choose_row(search, &group))
             continue;
-        if (!time_group(lab, search, &group, 2, &part, err))
+        if (!time_group(lab, search, &group, GLANCE, &part, err))
             return false;
         search->spent += REFERENCES_EACH * (double)search->list.count;
         /* Multiples of the sets conflict as well; the smallest is meant. */
@@ -376,8 +385,7 @@ static bool least_shown(struct fm_lab *lab, struct search *search, const struct 
     *least = INFINITY;
     for (int i = 0; i < CONFIRMATIONS; i++) {
         double part;
-        if (!place(lab, search, err) ||
-            !time_group_after(lab, search, group, LONG_AFTER, 4, &part, err))
+        if (!place(lab, search, err) || !time_group(lab, search, group, LATE_LOOK, &part, err))
             return false;
         *least = fmin(*least, part);
     }
@@ -448,7 +456,11 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     search.list.code = tlbs->list.code;
     search.list.mapped = tlbs->list.mapped;
     search.list.ripen = tlbs->list.ripen;
-    good = good && place(lab, &search, err) && confirm_hint(lab, &search, tlb, err);
+    good = good && place(lab, &search, err);
+    /* Behind another level caches begin to miss before there is anything to be seen. */
+    if (index == 0)
+        good = good && fm_find_tlb_ground(lab, &search.list, &tlb->step, &search.ground, err);
+    good = good && confirm_hint(lab, &search, tlb, err);
     /* No row of pages conflicts where crowding found what does. */
     const bool search_on = good && !tlb->ways && !tlb->hint.crowded;
     if (search_on && fm_tlb_is_exact(lab, tlbs, index))

@@ -49,6 +49,17 @@ bool fm_single_visits(struct fm_string *string, const struct fm_page_list *list,
     return fm_page_string(string, &plan, err);
 }
 
+/* Laps before a reading at the least; and references that a policy other than LRU may take to get
+   over what came before. */
+#define LEAST_LAPS 3
+#define TO_SETTLE  2048
+
+unsigned fm_laps_to_settle(size_t lap)
+{
+    const size_t laps = TO_SETTLE / lap;
+    return (unsigned)(laps < LEAST_LAPS ? LEAST_LAPS : laps);
+}
+
 bool fm_time_visits(struct fm_lab *lab, const struct fm_page_list *list, unsigned burst,
                     const struct fm_care *care, double *ns, struct fm_error *err)
 {
@@ -117,7 +128,11 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
 bool fm_time_pages(struct fm_lab *lab, struct fm_page_list *list, const struct fm_page_run *run,
                    unsigned repeats, struct fm_translation *found, struct fm_error *err)
 {
-    const struct fm_care care = {.repeats = repeats, .references = 2 * run->count, .steps = 256};
+    const struct fm_care care = {.repeats = repeats,
+                                 .references = 2 * run->count,
+                                 .least = FM_LONG_VISIT,
+                                 .laps = fm_laps_to_settle(run->count * list->lines),
+                                 .steps = 256};
     fm_page_list_fill(list, run->count, run->stride);
     for (size_t i = 0; i < list->count; i++)
         list->numbers[i] += (uint32_t)run->first;

@@ -65,6 +65,14 @@ bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
                          const struct fm_care *care, struct fm_translation *found,
                          struct fm_error *err);
 
+/* References of a timed run at the least. A reading brings pages of its own along, of the clock and
+   of the stack: where a lap nearly fills a TLB they cost it a lap of misses or more, which must be
+   little beside the rest. */
+#define FM_LONG_VISIT 4096
+
+/* Laps of so many references before a reading, enough to get over what came before. */
+unsigned fm_laps_to_settle(size_t lap);
+
 /* Pages of an arena some stride apart. */
 struct fm_page_run {
     size_t first, count, stride;

@@ -1,0 +1,231 @@
+/* Where misses of a TLB set in, page by page, and what part of some pages misses. */
+#include <math.h>
+
+#include "analysis/median.h"
+#include "probe/tlb.h"
+
+/* What caches may add between pages that fit and those that miss, as a part of the step from hit to
+   miss, to be left out of account. */
+#define REST 0.02
+/* Placements that pages are asked about on. */
+#define PLACEMENTS 12
+/* Part of the step from hit to miss that is some, and no accident. */
+#define SOME 0.08
+/* … and that one page more than there are entries must show for these to be told. */
+#define SHARP 0.15
+/* … and that it shows where none is spared. */
+#define ALL 0.85
+/* Part of the pages that are some more, and times the misses that these must show. */
+#define FURTHER 0.08
+#define GROWS   2
+/* Part of the pages that is tried where those at which a rise seems to begin miss, and how often.
+ */
+#define STEP_BACK  0.75
+#define STEPS_BACK 3
+/* Misses of a lap that are none, and what the figure may be off by to be of use. */
+#define NO_MISS 0.5
+#define SURELY  0.2
+/* Part of some pages that surely fit where these nearly do. */
+#define SURELY_FIT 0.75
+/* The standard error of a median of readings, in deviations from it over the root of their number:
+   of normal errors half deviate by 0.6745 standard deviations at the most. */
+#define ERROR_OF_MEDIAN (1.2533 / 0.6745)
+
+bool fm_find_tlb_ground(struct fm_lab *lab, struct fm_page_list *list,
+                        const struct fm_tlb_step *step, struct fm_tlb_ground *ground,
+                        struct fm_error *err)
+{
+    const struct fm_page_run held = {0, (size_t)step->held, 1},
+                             missed = {0, (size_t)step->missed, 1};
+    struct fm_translation full;
+    if (!fm_time_pages(lab, list, &held, 4, &ground->fits, err) ||
+        !fm_time_pages(lab, list, &missed, 4, &full, err))
+        return false;
+    ground->caches_rest =
+        fabs(full.rest_ns - ground->fits.rest_ns) < REST * (step->cost - step->cost_before);
+    return true;
+}
+
+double fm_part_missed(const struct fm_tlb_ground *ground, const struct fm_tlb_step *step,
+                      const struct fm_translation *found)
+{
+    const double all = step->cost - step->cost_before;
+    const double cost = found->cost_ns - ground->fits.cost_ns,
+                 rest = found->rest_ns - ground->fits.rest_ns;
+    if (!ground->caches_rest)
+        return (found->cost_ns - step->cost_before) / all;
+    /* In bursts of two every other reference asks the TLB. */
+    const double one_by_one = rest + cost, bursts = 2 * rest + cost;
+    return fmax(one_by_one, bursts) / all;
+}
+
+/* The part of the step from hit to miss that so many pages show on a few placements, each of which
+   brings another order. Some policies are lucky with most, and noise spoils a reading or two: the
+   third largest counts. */
+static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                        size_t pages, double *part, struct fm_error *err)
+{
+    /* Ways and sets may make a few pages more than those at which the curve has all miss. */
+    const size_t arena = pages > (size_t)step->missed ? pages : (size_t)step->missed;
+    double parts[PLACEMENTS];
+    struct fm_tlb_ground ground;
+    struct fm_translation found;
+    for (int i = 0; i < PLACEMENTS; i++) {
+        if (!fm_place_pages(lab, &tlbs->list, arena, err) ||
+            !fm_find_tlb_ground(lab, &tlbs->list, step, &ground, err) ||
+            /* Afresh: a TLB that evicts what came first remembers what was before. */
+            !fm_place_pages(lab, &tlbs->list, arena, err) ||
+            !fm_time_pages(lab, &tlbs->list, &(struct fm_page_run){0, pages, 1}, 6, &found, err))
+            return false;
+        const double shown = fm_part_missed(&ground, step, &found);
+        parts[i] = ground.caches_rest ? shown : fabs(shown);
+    }
+    fm_sort(parts, PLACEMENTS);
+    *part = parts[PLACEMENTS - 3];
+    return true;
+}
+
+/* How many of some pages miss in a lap, as against fewer that fit; NAN: noise leaves it open. Some
+   policies spare all but one, which a part of the step from hit to miss does not tell from none. */
+static bool misses_of_lap(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                          size_t pages, double *misses, struct fm_error *err)
+{
+    const struct fm_page_run all = {0, pages, 1}, fewer = {0, (size_t)(SURELY_FIT * pages), 1};
+    double more[PLACEMENTS], off[PLACEMENTS];
+    for (int i = 0; i < PLACEMENTS; i++) {
+        struct fm_translation found, fits;
+        if (!fm_place_pages(lab, &tlbs->list, pages, err) ||
+            !fm_time_pages(lab, &tlbs->list, &all, 6, &found, err) ||
+            !fm_time_pages(lab, &tlbs->list, &fewer, 6, &fits, err))
+            return false;
+        more[i] = (found.cost_ns - fits.cost_ns) / (step->cost - step->cost_before);
+    }
+    const double middle = fm_median(more, PLACEMENTS);
+    for (int i = 0; i < PLACEMENTS; i++)
+        off[i] = fabs(more[i] - middle);
+    const double error = ERROR_OF_MEDIAN * fm_median(off, PLACEMENTS) / sqrt(PLACEMENTS);
+    *misses = error * (double)pages < SURELY ? fabs(middle) * (double)pages : NAN;
+    return true;
+}
+
+/* Where misses set in. */
+struct onset {
+    size_t held, missed;
+    double part; /* of the step that `missed` pages show */
+};
+
+static bool halve(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                  struct onset *onset, struct fm_error *err)
+{
+    while (onset->missed - onset->held > 1) {
+        const size_t middle = (onset->held + onset->missed) / 2;
+        double part;
+        if (!part_beyond(lab, tlbs, step, middle, &part, err))
+            return false;
+        if (part > SOME)
+            *onset = (struct onset){onset->held, middle, part};
+        else
+            onset->held = middle;
+    }
+    return true;
+}
+
+/* Goes back from pages of which but few miss to those of which none does, where that can be told:
+   then one page more is seen to miss. */
+static bool settle(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                   size_t *held, bool *sharp, struct fm_error *err)
+{
+    double misses = 0, beyond = INFINITY;
+    size_t pages = *held;
+    for (; pages > STEP_BACK * (double)*held; pages--) {
+        if (!misses_of_lap(lab, tlbs, step, pages, &misses, err))
+            return false;
+        if (isnan(misses))
+            return true;
+        if (misses < NO_MISS)
+            break;
+        beyond = misses;
+    }
+    if (misses >= NO_MISS)
+        return true;
+    if (pages == *held && !misses_of_lap(lab, tlbs, step, pages + 1, &beyond, err))
+        return false;
+    if (beyond > NO_MISS) {
+        *held = pages;
+        *sharp = true;
+    }
+    return true;
+}
+
+/* Where misses set in little by little they grow with the pages, until all miss. If they stay few
+   for some pages more, others have some of the entries, now and then: then it is not these pages
+   that end the level. */
+static bool misses_grow(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
+                        size_t held, bool *yes, struct fm_error *err)
+{
+    const size_t further = held + 1 + (size_t)(FURTHER * (double)held);
+    double first, then;
+    if (!part_beyond(lab, tlbs, step, held + 1, &first, err) ||
+        !part_beyond(lab, tlbs, step, further, &then, err))
+        return false;
+    *yes = then > fmin(GROWS * first, ALL);
+    return true;
+}
+
+/* A rise that sets out from pages that surely fit: where the curve takes it to begin some may miss,
+   in bursts more than one by one. */
+static bool pages_that_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *read,
+                           struct fm_tlb_step *step, struct fm_error *err)
+{
+    double part = INFINITY;
+    *step = *read;
+    for (int i = 0; i < STEPS_BACK && part > SOME; i++) {
+        if (!part_beyond(lab, tlbs, step, (size_t)step->held, &part, err))
+            return false;
+        if (part > SOME && step->held > FM_TLB_FEWEST)
+            step->held = fmax(FM_TLB_FEWEST, floor(STEP_BACK * step->held));
+    }
+    return true;
+}
+
+bool fm_find_tlb_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
+                       bool *sharp, struct fm_error *err)
+{
+    struct fm_tlb_step step;
+    double part;
+    if (!pages_that_fit(lab, tlbs, &tlb->step, &step, err))
+        return false;
+    tlb->step.held = step.held;
+    struct onset onset = {(size_t)step.held, (size_t)step.missed, 1};
+    /* What held once, by luck, is asked again. */
+    if (!halve(lab, tlbs, &step, &onset, err) ||
+        !part_beyond(lab, tlbs, &step, onset.held, &part, err))
+        return false;
+    if (part > SOME && onset.held > (size_t)step.held) {
+        onset = (struct onset){(size_t)step.held, onset.held, part};
+        if (!halve(lab, tlbs, &step, &onset, err))
+            return false;
+    }
+    /* … and so is what missed once, by noise. */
+    if (onset.part > SHARP && !part_beyond(lab, tlbs, &step, onset.missed, &onset.part, err))
+        return false;
+    *sharp = onset.part > SHARP;
+    if (!settle(lab, tlbs, &step, &onset.held, sharp, err) ||
+        (*sharp && onset.part < ALL && !misses_grow(lab, tlbs, &step, onset.held, sharp, err)))
+        return false;
+    tlb->entries = (unsigned)onset.held;
+    tlb->spares = onset.part < ALL;
+    tlb->method = "pages";
+    return true;
+}
+
+bool fm_tlb_entries_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
+                        bool *yes, struct fm_error *err)
+{
+    double part, misses;
+    if (!part_beyond(lab, tlbs, &tlb->step, tlb->entries, &part, err) ||
+        !misses_of_lap(lab, tlbs, &tlb->step, tlb->entries, &misses, err))
+        return false;
+    *yes = part <= SOME && !(isnan(misses) ? tlb->spares : misses > NO_MISS);
+    return true;
+}
