@@ -108,6 +108,7 @@ struct fm_noise_description {
     double spike_cycles;
     double pollution;
     double timer_ns;
+    uint32_t timer_pages; /* that a reading of the clock touches, not the arena's */
 };
 
 /* A system that gives larger pages to who misses often. */

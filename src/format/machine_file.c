@@ -97,6 +97,7 @@ static const struct fm_field noise_fields[] = {
     {"spike_cycles", FM_FIELD_NUMBER, TOP(noise.spike_cycles), .low = 0, .high = 1e12},
     {"pollution", FM_FIELD_NUMBER, TOP(noise.pollution), PROBABILITY},
     {"timer_ns", FM_FIELD_NUMBER, TOP(noise.timer_ns), .low = 0, .high = 1e9},
+    {"timer_pages", FM_FIELD_COUNT, TOP(noise.timer_pages), .low = 0, .high = 64},
     {.key = NULL},
 };
 static const struct fm_field growth_fields[] = {

@@ -119,6 +119,14 @@ static void vary_tlbs(uint64_t seed, unsigned index, struct fm_description *mach
     }
 }
 
+/* As many pages as a reading brings along; again a draw of its own. */
+static uint32_t any_timer_pages(uint64_t seed, unsigned index)
+{
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_mix64(fm_mix64(seed + 2) ^ index));
+    return (uint32_t)fm_rng_below(&rng, 7);
+}
+
 void fm_random_machine(uint64_t seed, unsigned index, bool noise, struct fm_description *machine)
 {
     struct fm_rng rng;
@@ -152,6 +160,7 @@ void fm_random_machine(uint64_t seed, unsigned index, bool noise, struct fm_desc
         machine->noise = (struct fm_noise_description){.jitter = between(&rng, 0.002, 0.02),
                                                        .spike_probability = 0.002,
                                                        .spike_cycles = 20000,
-                                                       .timer_ns = (double)PICK(&rng, 1, 8, 20)};
+                                                       .timer_ns = (double)PICK(&rng, 1, 8, 20),
+                                                       .timer_pages = any_timer_pages(seed, index)};
     }
 }

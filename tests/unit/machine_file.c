@@ -34,7 +34,7 @@ static const char nehalem[] =
     "memory: { latency: 190 }\n"                                                    /* 22 */
     "prefetch: [adjacent-line, region]\n"                                           /* 23 */
     "noise: { jitter: 0.02, spike_probability: 0.001, spike_cycles: 20000,\n"       /* 24 */
-    "         pollution: 1e-6, timer_ns: 1 }\n"                                     /* 25 */
+    "         pollution: 1e-6, timer_ns: 1, timer_pages: 3 }\n"                     /* 25 */
     "add_latency: 0.5\n"                                                            /* 26 */
     "cores: 4\n";                                                                   /* 27 */
 
@@ -79,6 +79,7 @@ static void every_key_arrives(void **state)
     assert_true(d.noise.jitter == 0.02 && d.noise.spike_probability == 0.001);
     assert_true(d.noise.spike_cycles == 20000 && d.noise.pollution == 1e-6);
     assert_true(d.noise.timer_ns == 1);
+    assert_int_equal(d.noise.timer_pages, 3);
 }
 
 static void little_is_enough(void **state)
@@ -235,7 +236,8 @@ static const struct {
     {"jitter: 0.02", "jitter: 1.5",
      "m.yaml:24: noise.jitter: '1.5' is out of range; write a value from 0 to 1"},
     {"spike_probability: 0.001", "spike_probability: -0.1", "m.yaml:24: noise.spike_probability"},
-    {"timer_ns: 1 ", "timer_ns: nan ", "m.yaml:25: noise.timer_ns: 'nan'"},
+    {"timer_pages: 3", "timer_pages: 65", "m.yaml:25: noise.timer_pages: '65'"},
+    {"timer_ns: 1,", "timer_ns: nan,", "m.yaml:25: noise.timer_ns: 'nan'"},
     {"add_latency: 0.5", "add_latency: 0", "m.yaml:26: add_latency: '0' is out of range"},
     /* YAML that is more than a machine file */
     {"cores: 4", "cores: &a [1]\nbtb: *a", "m.yaml:27: anchors and aliases"},

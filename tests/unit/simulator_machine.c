@@ -318,6 +318,25 @@ static void test_a_coarse_clock(void **state)
     lab_close(machine);
 }
 
+/* Four pages in four entries by LRU: without the clock's they stay, with one of them each lap finds
+   its next page just gone. */
+static void test_a_clock_with_pages(void **state)
+{
+    (void)state;
+    struct fm_description description = some_machine();
+    uint32_t words[] = {0, PAGE / FM_WORD, 2 * PAGE / FM_WORD, 3 * PAGE / FM_WORD};
+    description.tlbs[0] = lab_tlb(1, 4, 4, PAGE);
+    description.tlb_count = 1;
+    for (uint32_t pages = 0; pages < 2; pages++) {
+        description.noise.timer_pages = pages;
+        struct fm_machine *machine = lab_open(&description, 4 * PAGE);
+        lab_run(machine, FM_OP_LOAD, words, 4, 4);
+        const struct fm_counts counts = lab_run(machine, FM_OP_LOAD, words, 4, 4).counts;
+        assert_int_equal(counts.tlb_miss[0], pages ? 4 : 0);
+        lab_close(machine);
+    }
+}
+
 static void test_pollution(void **state)
 {
     (void)state;
@@ -458,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_the_seed_decides_everything),
         cmocka_unit_test(test_jitter_and_spikes_only_add),
         cmocka_unit_test(test_a_coarse_clock),
+        cmocka_unit_test(test_a_clock_with_pages),
         cmocka_unit_test(test_pollution),
         cmocka_unit_test(test_refuses_strings_that_do_not_fit),
         cmocka_unit_test(test_refuses_impossible_machines),

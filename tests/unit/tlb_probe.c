@@ -101,6 +101,22 @@ static void finds_a_fully_associative_tlb(void **state)
     finds(&machine, SOME_PAGES);
 }
 
+/* Those of a clock, its program and its stack: they come between the pages that are measured, and
+   have a TLB that these just fill miss for a lap or more. */
+static void finds_entries_beside_the_pages_of_a_reading(void **state)
+{
+    (void)state;
+    static const enum fm_replacement policies[] = {FM_REPLACE_LRU, FM_REPLACE_BIT_PLRU};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct fm_description machine = tlb_lab();
+        machine.noise.timer_pages = 4;
+        add_tlb(&machine, 40, 40);
+        machine.tlbs[0].replacement = policies[i];
+        add_tlb(&machine, 512, 8);
+        finds(&machine, MANY_PAGES);
+    }
+}
+
 static void finds_four_ways(void **state)
 {
     (void)state;
@@ -614,6 +630,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_a_fully_associative_tlb),
+        cmocka_unit_test(finds_entries_beside_the_pages_of_a_reading),
         cmocka_unit_test(finds_four_ways),
         cmocka_unit_test(finds_six_ways_of_twelve_sets),
         cmocka_unit_test(finds_a_second_level_behind_a_full_one),

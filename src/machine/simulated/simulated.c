@@ -117,6 +117,7 @@ static bool run(struct fm_machine *machine, const struct fm_string *string, unsi
     }
     size_t position = 0;
     for (unsigned i = 0; i < repeats; i++) {
+        fm_walker_read_clock(&sim->walker);
         position = fm_walk(&sim->walker, string, metered, position);
         samples[i] = (struct fm_sample){
             .ns = fm_sim_clock_time(&sim->walker.clock,

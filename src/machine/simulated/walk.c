@@ -51,7 +51,9 @@ bool fm_walker_place(struct fm_walker *walker, uint64_t bytes, uint64_t page_siz
                        (unsigned long long)page_size);
     if (!fm_placement_draw(&walker->placement, bytes, (uint32_t)__builtin_ctzll(page_size), err))
         return false;
-    if (!fm_tlbs_prepare(&walker->tlbs, bytes, page_size, err))
+    /* The clock's pages lie behind the arena. */
+    if (!fm_tlbs_prepare(&walker->tlbs, bytes + walker->clock.noise.timer_pages * page_size,
+                         page_size, err))
         return false;
     fm_front_forget(&walker->front);
     fm_prefetcher_forget(&walker->prefetcher);
@@ -116,6 +118,21 @@ static void look_up_pages(struct fm_walker *walker, struct fm_tlb_path *path, co
     const unsigned walks = fm_tlbs_pass(&walker->tlbs, path, &pieces, changes);
     if (walker->cold_extra > 0)
         read_tables(walker, pieces.tags, walks);
+}
+
+void fm_walker_read_clock(struct fm_walker *walker)
+{
+    struct fm_tlb_path *path = &walker->tlbs.data;
+    const uint32_t count = walker->clock.noise.timer_pages;
+    const uint32_t arena = (uint32_t)(walker->placement.bytes >> walker->tlbs.piece_shift);
+    const uint32_t page_shift = walker->placement.page_shift - walker->tlbs.piece_shift;
+    struct fm_batch pieces;
+    if (!count || !path->used_count)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        pieces.tags[i] = arena + (i << page_shift);
+    path->last_piece = pieces.tags[count - 1];
+    fm_tlbs_pass(&walker->tlbs, path, &pieces, count);
 }
 
 /* No cache depends on a TLB, so a batch can be translated before it is looked up. */

@@ -45,6 +45,9 @@ void fm_walker_close(struct fm_walker *walker);
 bool fm_walker_place(struct fm_walker *walker, uint64_t bytes, uint64_t page_size,
                      struct fm_error *err);
 
+/* What reading the clock does to what comes next: its own pages are translated. */
+void fm_walker_read_clock(struct fm_walker *walker);
+
 /* Runs the phase from position `from` of its order; returns the position after the last. The
    counters in the parts begin at zero. */
 size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
