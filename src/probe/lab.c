@@ -30,8 +30,13 @@ bool fm_lab_place_on(struct fm_lab *lab, size_t bytes, size_t page_size, struct 
     const size_t asked = page_size == lab->machine->info.page_size ? 0 : page_size;
     if (!lab->machine->ops->place(lab->machine, bytes, asked, err))
         return false;
-    lab->placement_seed = fm_lab_seed(lab);
+    fm_lab_reorder(lab);
     return true;
+}
+
+void fm_lab_reorder(struct fm_lab *lab)
+{
+    lab->placement_seed = fm_lab_seed(lab);
 }
 
 const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit)

@@ -103,6 +103,9 @@ bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err);
 /* The same on pages of a size; that of the base page is asked for as such. */
 bool fm_lab_place_on(struct fm_lab *lab, size_t bytes, size_t page_size, struct fm_error *err);
 
+/* Another order of the swept strings from now on, on the same placement. */
+void fm_lab_reorder(struct fm_lab *lab);
+
 /* What the counters show of a structure; NULL where no event is believed, or nothing missed. */
 const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit);
 

@@ -25,6 +25,8 @@
 /* Misses of a lap that are none, and what the figure may be off by to be of use. */
 #define NO_MISS 0.5
 #define SURELY  0.2
+/* Misses that a reading may bring along, by its own pages, as a part of those that are none. */
+#define BROUGHT_ALONG 0.5
 /* Part of some pages that surely fit where these nearly do. */
 #define SURELY_FIT 0.75
 /* The standard error of a median of readings, in deviations from it over the root of their number:
@@ -90,13 +92,23 @@ static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
 static bool misses_of_lap(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
                           size_t pages, double *misses, struct fm_error *err)
 {
-    const struct fm_page_run all = {0, pages, 1}, fewer = {0, (size_t)(SURELY_FIT * pages), 1};
+    struct fm_page_list *list = &tlbs->list;
+    const size_t lap = pages * list->lines;
+    /* All of a lap may miss once in a run. */
+    const double laps = (double)pages / (BROUGHT_ALONG * NO_MISS);
+    const struct fm_care care = {.repeats = 3,
+                                 .references = lap,
+                                 .least = (uint64_t)(laps * (double)lap),
+                                 .laps = fm_laps_to_settle(lap)};
     double more[PLACEMENTS], off[PLACEMENTS];
     for (int i = 0; i < PLACEMENTS; i++) {
         struct fm_translation found, fits;
-        if (!fm_place_pages(lab, &tlbs->list, pages, err) ||
-            !fm_time_pages(lab, &tlbs->list, &all, 6, &found, err) ||
-            !fm_time_pages(lab, &tlbs->list, &fewer, 6, &fits, err))
+        fm_page_list_fill(list, pages, 1);
+        if (!fm_place_pages(lab, list, pages, err) ||
+            !fm_time_translation(lab, list, &care, &found, err))
+            return false;
+        fm_page_list_fill(list, (size_t)(SURELY_FIT * (double)pages), 1);
+        if (!fm_time_translation(lab, list, &care, &fits, err))
             return false;
         more[i] = (found.cost_ns - fits.cost_ns) / (step->cost - step->cost_before);
     }

@@ -44,8 +44,9 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROU
 #define REFERENCES_EACH 24
 /* The bracket of the curve, widened by what a point can be off. */
 #define WIDER 1.1
-/* Fresh placements on which a conflict must show, and not show with a page less; more where what a
-   reading can be off by is as large a part of the step from hit to miss. */
+/* Places in an arena where a conflict must show, and not show with a page less; more where what a
+   reading can be off by is as large a part of the step from hit to miss. A TLB does not ask what
+   lies behind its pages, so that other ones of the same arena do: a large one takes long to get. */
 #define CONFIRMATIONS      3
 #define MOST_CONFIRMATIONS 9
 #define READING            0.01
@@ -219,8 +220,8 @@ static bool time_group(struct fm_lab *lab, struct search *search, const struct g
     return true;
 }
 
-/* The middle of what a group shows on a few placements; 0 where on one more than may be by accident
-   it does not conflict, or one page less shows nearly as much. */
+/* The middle of what a group shows in a few places; 0 where in one more than may be by accident it
+   does not conflict, or one page less shows nearly as much. */
 static bool confirm(struct fm_lab *lab, struct search *search, const struct group *group,
                     double *middle, struct fm_error *err)
 {
@@ -230,6 +231,8 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     const int wanted = unsure ? MOST_CONFIRMATIONS : CONFIRMATIONS;
     double parts[MOST_CONFIRMATIONS];
     int shown = 0, failed = 0;
+    if (!place(lab, search, err))
+        return false;
     while (shown < wanted && failed <= wanted / ACCIDENTS) {
         double more, less = 0;
         choose_offsets(search, one.stride, apart_inside(search), fm_lab_seed(lab));
@@ -238,7 +241,8 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
             break;
         fewer = one;
         fewer.count--;
-        if (!place(lab, search, err) || !time_group(lab, search, &one, LOOK, &more, err) ||
+        fm_lab_reorder(lab);
+        if (!time_group(lab, search, &one, LOOK, &more, err) ||
             (one.count > 2 && !time_group(lab, search, &fewer, LOOK, &less, err)))
             return false;
         if (more > CONFLICT && more < TOO_MUCH && LESS * less < more)
