@@ -39,6 +39,8 @@ struct fm_known_tlb {
 #define FM_TLB_PAGES 8192
 /* The fewest that come in any order. */
 #define FM_TLB_FEWEST 2
+/* Entries up to which all strides can be tried, and one miss in a lap told from none. */
+#define FM_TLB_FEW 128
 /* Times the pages that a level holds at which all miss, where sets fill unevenly. */
 #define FM_TLB_SOFT 2
 

@@ -116,9 +116,6 @@ static void take_away(struct fm_tlbs *tlbs, size_t index)
 
 /* Times the entries of one set that all pages miss. */
 #define COMPLETE 1.6
-/* Entries up to which all strides can be tried. */
-#define FEW_ENTRIES 128
-
 /* Part of its entries that any level holds of neighbours, with room for what others take; and
    where a hash puts them. */
 #define MOST_ENTRIES  0.75
@@ -202,13 +199,13 @@ static bool measure_otherwise(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t i
                               struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
-    bool sharp;
-    if (!fm_find_tlb_onset(lab, tlbs, tlb, &sharp, err))
+    bool sharp = false;
+    tlb->entries = (unsigned)tlb->step.held;
+    if (index == 0 && tlb->entries <= FM_TLB_FEW && !fm_find_tlb_onset(lab, tlbs, tlb, &sharp, err))
         return false;
     /* A hashed index lets misses set in early, and takes long to let all miss. */
     const bool complete = tlb->step.missed < COMPLETE * tlb->entries;
-    if (sharp && complete && index == 0 && tlb->entries <= FEW_ENTRIES &&
-        !strides_all_fit(lab, tlbs, tlb, err))
+    if (sharp && complete && tlb->entries <= FM_TLB_FEW && !strides_all_fit(lab, tlbs, tlb, err))
         return false;
     /* Jumps to many pages at random are too much for what predicts them. */
     return tlb->ways || tlbs->list.code ||

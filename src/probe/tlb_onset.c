@@ -222,8 +222,9 @@ bool fm_find_tlb_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known
     if (onset.part > SHARP && !part_beyond(lab, tlbs, &step, onset.missed, &onset.part, err))
         return false;
     *sharp = onset.part > SHARP;
-    if (!settle(lab, tlbs, &step, &onset.held, sharp, err) ||
-        (*sharp && onset.part < ALL && !misses_grow(lab, tlbs, &step, onset.held, sharp, err)))
+    if (onset.held <= FM_TLB_FEW && !settle(lab, tlbs, &step, &onset.held, sharp, err))
+        return false;
+    if (*sharp && onset.part < ALL && !misses_grow(lab, tlbs, &step, onset.held, sharp, err))
         return false;
     tlb->entries = (unsigned)onset.held;
     tlb->spares = onset.part < ALL;
