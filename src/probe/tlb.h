@@ -114,24 +114,6 @@ bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
    strides that fit the rise of the cost. Leaves ways 0 where no group does so. */
 bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
 
-/* What pages before a rise take, and whether caches take the same at its end. */
-struct fm_tlb_ground {
-    struct fm_translation fits;
-    bool caches_rest;
-};
-
-/* Times both on the placed arena. */
-bool fm_find_tlb_ground(struct fm_lab *lab, struct fm_page_list *list,
-                        const struct fm_tlb_step *step, struct fm_tlb_ground *ground,
-                        struct fm_error *err);
-
-/* The part of the step from hit to miss that a reading shows. Some policies miss less often one by
-   one than in bursts while a TLB is but a little too small, or more, and the difference of the two
-   says nothing but that they miss; where caches take the same before and after the rise, all that
-   either takes more is the TLB's. */
-double fm_part_missed(const struct fm_tlb_ground *ground, const struct fm_tlb_step *step,
-                      const struct fm_translation *found);
-
 /* Halves down to the largest number of pages that a level holds, all of which then hit. Where
    misses set in little by little, as with victims drawn by lot, the last entries hide among them:
    it is not sharp then. */

@@ -33,9 +33,15 @@
    of normal errors half deviate by 0.6745 standard deviations at the most. */
 #define ERROR_OF_MEDIAN (1.2533 / 0.6745)
 
-bool fm_find_tlb_ground(struct fm_lab *lab, struct fm_page_list *list,
-                        const struct fm_tlb_step *step, struct fm_tlb_ground *ground,
-                        struct fm_error *err)
+/* What pages before a rise take, and whether caches take the same at its end. */
+struct ground {
+    struct fm_translation fits;
+    bool caches_rest;
+};
+
+/* Times both on the placed arena. */
+static bool find_ground(struct fm_lab *lab, struct fm_page_list *list,
+                        const struct fm_tlb_step *step, struct ground *ground, struct fm_error *err)
 {
     const struct fm_page_run held = {0, (size_t)step->held, 1},
                              missed = {0, (size_t)step->missed, 1};
@@ -48,14 +54,18 @@ bool fm_find_tlb_ground(struct fm_lab *lab, struct fm_page_list *list,
     return true;
 }
 
-double fm_part_missed(const struct fm_tlb_ground *ground, const struct fm_tlb_step *step,
-                      const struct fm_translation *found)
+/* The part of the step from hit to miss that a reading shows. Some policies miss less often one by
+   one than in bursts while a TLB is but a little too small, or more, and the difference of the two
+   says nothing but that they miss; where caches take the same before and after the rise, all that
+   either takes more is the TLB's. */
+static double part_missed(const struct ground *ground, const struct fm_tlb_step *step,
+                          const struct fm_translation *found)
 {
     const double all = step->cost - step->cost_before;
     const double cost = found->cost_ns - ground->fits.cost_ns,
                  rest = found->rest_ns - ground->fits.rest_ns;
     if (!ground->caches_rest)
-        return (found->cost_ns - step->cost_before) / all;
+        return fabs(found->cost_ns - step->cost_before) / all;
     /* In bursts of two every other reference asks the TLB. */
     const double one_by_one = rest + cost, bursts = 2 * rest + cost;
     return fmax(one_by_one, bursts) / all;
@@ -70,17 +80,21 @@ static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
     /* Ways and sets may make a few pages more than those at which the curve has all miss. */
     const size_t arena = pages > (size_t)step->missed ? pages : (size_t)step->missed;
     double parts[PLACEMENTS];
-    struct fm_tlb_ground ground;
+    struct ground ground;
     struct fm_translation found;
     for (int i = 0; i < PLACEMENTS; i++) {
         if (!fm_place_pages(lab, &tlbs->list, arena, err) ||
-            !fm_find_tlb_ground(lab, &tlbs->list, step, &ground, err) ||
-            /* Afresh: a TLB that evicts what came first remembers what was before. */
-            !fm_place_pages(lab, &tlbs->list, arena, err) ||
-            !fm_time_pages(lab, &tlbs->list, &(struct fm_page_run){0, pages, 1}, 6, &found, err))
+            !find_ground(lab, &tlbs->list, step, &ground, err))
             return false;
-        const double shown = fm_part_missed(&ground, step, &found);
-        parts[i] = ground.caches_rest ? shown : fabs(shown);
+        /* Afresh: a TLB that evicts what came first remembers what was before. But in the same
+           order, which decides what lines meet in a cache. */
+        const uint64_t order = lab->placement_seed;
+        if (!fm_place_pages(lab, &tlbs->list, arena, err))
+            return false;
+        lab->placement_seed = order;
+        if (!fm_time_pages(lab, &tlbs->list, &(struct fm_page_run){0, pages, 1}, 6, &found, err))
+            return false;
+        parts[i] = part_missed(&ground, step, &found);
     }
     fm_sort(parts, PLACEMENTS);
     *part = parts[PLACEMENTS - 3];
@@ -162,10 +176,11 @@ static bool settle(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb
         return true;
     if (pages == *held && !misses_of_lap(lab, tlbs, step, pages + 1, &beyond, err))
         return false;
-    if (beyond > NO_MISS) {
+    /* What hits by this count, and seemed to miss, is no edge. */
+    if (!isnan(beyond))
+        *sharp = beyond > NO_MISS;
+    if (*sharp)
         *held = pages;
-        *sharp = true;
-    }
     return true;
 }
 

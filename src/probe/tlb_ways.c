@@ -77,8 +77,7 @@ struct search {
     size_t base;     /* the group's first page: one that conflicts does so wherever it lies */
     double spent;    /* references */
     double whole_ns; /* what a reference takes */
-    struct fm_tlb_ground ground;
-    unsigned event; /* that counts what misses; FM_EVENTS: the clock tells */
+    unsigned event;  /* that counts what misses; FM_EVENTS: the clock tells */
 };
 
 /* Whether a level inside holds hardly any of the pages, by what is known of it: under LRU a set
@@ -214,9 +213,6 @@ static bool time_group(struct fm_lab *lab, struct search *search, const struct g
     search->whole_ns = found.cost_ns + found.rest_ns;
     const double all = search->step->cost - search->step->cost_before;
     *part = (found.cost_ns - search->step->cost_before) / all;
-    /* Of pages that lie as those of the curve do caches take no more than they do there. */
-    if (group->stride == 1)
-        *part = fmax(*part, fm_part_missed(&search->ground, search->step, &found));
     return true;
 }
 
@@ -461,9 +457,6 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     search.list.mapped = tlbs->list.mapped;
     search.list.ripen = tlbs->list.ripen;
     good = good && place(lab, &search, err);
-    /* Behind another level caches begin to miss before there is anything to be seen. */
-    if (index == 0)
-        good = good && fm_find_tlb_ground(lab, &search.list, &tlb->step, &search.ground, err);
     good = good && confirm_hint(lab, &search, tlb, err);
     /* No row of pages conflicts where crowding found what does. */
     const bool search_on = good && !tlb->ways && !tlb->hint.crowded;
