@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/error.h"
+
 /* Every reference is to an aligned word of this many bytes: room for one pointer of the chain. */
 #define FM_WORD 8u
 
@@ -59,5 +61,11 @@ struct fm_string {
     struct fm_phase phases[FM_STRING_PHASES];
     size_t phase_count;
 };
+
+bool fm_string_has_jumps(const struct fm_string *string);
+
+/* Whether every machine can run its jumps, whose orders are there and not empty: whole laps, slots
+   within the span that lie over nothing else that is written, and no stores. INTERNAL if not. */
+bool fm_check_jumps(const struct fm_string *string, struct fm_error *err);
 
 #endif

@@ -222,15 +222,80 @@ static void refuses_what_it_cannot_run(void **state)
     struct fm_description description = split_machine();
     struct fm_machine *machine = lab_open(&description, PAGE);
     refuses(machine, (struct fm_phase){.op = FM_OP_JUMP, .references = 6, .metered = true},
-            FM_ERR_USAGE, "whole laps");
+            FM_ERR_INTERNAL, "whole laps");
     refuses(machine,
             (struct fm_phase){.op = FM_OP_JUMP, .references = 4, .window = 2, .metered = true},
-            FM_ERR_USAGE, "whole laps");
+            FM_ERR_INTERNAL, "whole laps");
     lab_close(machine);
     description.cache_count = 1;
     machine = lab_open(&description, PAGE);
     refuses(machine, (struct fm_phase){.op = FM_OP_JUMP, .references = 4, .metered = true},
             FM_ERR_UNSUPPORTED, "no instruction cache");
+    lab_close(machine);
+}
+
+/* Two orders of four slots each, 64 bytes apart; the second is walked by jumps, or chased. */
+static struct fm_string two_orders(uint32_t *one, uint32_t *other)
+{
+    lines_from(one, 4, 0);
+    lines_from(other, 4, 4);
+    return (struct fm_string){
+        .label = "two orders",
+        .bytes = PAGE,
+        .orders = {{.word = one, .count = 4}, {.word = other, .count = 4}},
+        .order_count = 2,
+        .phases = {{.op = FM_OP_JUMP, .references = 4},
+                   {.op = FM_OP_JUMP, .order = 1, .references = 4, .metered = true}},
+        .phase_count = 2,
+    };
+}
+
+static bool runs(struct fm_machine *machine, const struct fm_string *string)
+{
+    struct fm_error err = {0};
+    struct fm_sample sample;
+    if (machine->ops->run(machine, string, 1, &sample, &err))
+        return true;
+    assert_int_equal(err.code, FM_ERR_INTERNAL);
+    return false;
+}
+
+/* A computer would run into the middle of something: no machine takes such a string. */
+static void refuses_slots_that_overlap(void **state)
+{
+    (void)state;
+    const struct fm_description description = split_machine();
+    struct fm_machine *machine = lab_open(&description, PAGE);
+    uint32_t one[4], other[4];
+    struct fm_string string = two_orders(one, other);
+    assert_true(runs(machine, &string));
+    string.orders[1].filler = 14; /* 64 bytes with the jump */
+    assert_true(runs(machine, &string));
+    string.orders[1].filler = 15;
+    assert_false(runs(machine, &string));
+    string = two_orders(one, other);
+    one[3] = one[0] + 2; /* just behind the turn */
+    assert_true(runs(machine, &string));
+    one[3] = one[0] + 1;
+    assert_false(runs(machine, &string));
+    string = two_orders(one, other);
+    one[2] = one[1]; /* a slot twice */
+    assert_false(runs(machine, &string));
+    string = two_orders(one, other);
+    other[2] = one[2]; /* that of another order */
+    assert_false(runs(machine, &string));
+    string.phases[1] = (struct fm_phase){.order = 1, .references = 4, .metered = true};
+    assert_true(runs(machine, &string)); /* loads write nothing … */
+    string.phases[1].chained = true;
+    assert_false(runs(machine, &string)); /* … unless they follow pointers */
+    string = two_orders(one, other);
+    other[3] = PAGE / FM_WORD - 1;
+    assert_true(runs(machine, &string));
+    string.orders[1].filler = 1;
+    assert_false(runs(machine, &string)); /* beyond the span */
+    string = two_orders(one, other);
+    string.phases[0] = (struct fm_phase){.op = FM_OP_STORE, .references = 4};
+    assert_false(runs(machine, &string));
     lab_close(machine);
 }
 
@@ -263,6 +328,7 @@ int main(void)
         cmocka_unit_test(decoded_operations_are_kept),
         cmocka_unit_test(operations_go_with_their_line),
         cmocka_unit_test(refuses_what_it_cannot_run),
+        cmocka_unit_test(refuses_slots_that_overlap),
         cmocka_unit_test(one_cache_for_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,14 +6,6 @@
 
 #include "core/units.h"
 
-bool fm_string_has_jumps(const struct fm_string *string)
-{
-    for (size_t i = 0; i < string->phase_count; i++)
-        if (string->phases[i].op == FM_OP_JUMP)
-            return true;
-    return false;
-}
-
 /* What was written through the data side must be seen by the next fetch. */
 static void synchronise(char *from, char *to)
 {

@@ -11,8 +11,6 @@
 #include "machine/native/arena.h"
 #include "machine/native/emit.h"
 
-bool fm_string_has_jumps(const struct fm_string *string);
-
 /* Makes the arena writable, if it is not. */
 bool fm_code_open(struct fm_arena *arena, struct fm_error *err);
 

@@ -45,36 +45,6 @@ static bool bad(struct fm_error *err, const struct fm_string *string, const char
     return fm_fail(err, FM_ERR_INTERNAL, "reference string %s: %s", string->label, why);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Code that is not all there must not be run: slots that lie over each other, or beyond the span.
- */
-static bool check_jumps(const struct fm_string *string, const struct fm_phase *phase)
-{
-    const struct fm_order *order = &string->orders[phase->order];
-    uint32_t *sorted = malloc(order->count * sizeof *sorted);
-    if (!sorted || phase->window || phase->references % order->count) {
-        free(sorted);
-        return false;
-    }
-    memcpy(sorted, order->word, order->count * sizeof *sorted);
-    qsort(sorted, order->count, sizeof *sorted, ascending);
-    bool good = true;
-    for (size_t i = 0; i < order->count; i++) {
-        const size_t from = (size_t)sorted[i] * FM_WORD;
-        const size_t next = i + 1 < order->count ? (size_t)sorted[i + 1] * FM_WORD : string->bytes;
-        const size_t taken =
-            sorted[i] == order->word[0] ? FM_TURN : order->filler * FM_FILLER + FM_WORD;
-        good &= from + taken <= next;
-    }
-    free(sorted);
-    return good;
-}
-
 static bool check_phase(const struct fm_string *string, size_t i, struct fm_error *err)
 {
     const struct fm_phase *phase = &string->phases[i];
@@ -91,8 +61,6 @@ static bool check_phase(const struct fm_string *string, size_t i, struct fm_erro
         (!phase->metered || phase->window || phase->references % 2 ||
          string->orders[phase->order].count % 2))
         return bad(err, string, "pairs are timed, and of an even number of words");
-    if (phase->op == FM_OP_JUMP && !check_jumps(string, phase))
-        return bad(err, string, "jumps go whole laps over slots that do not overlap");
     return true;
 }
 
@@ -126,10 +94,7 @@ static bool check(const struct work *work, struct fm_error *err)
     for (size_t i = 0; i < string->phase_count; i++)
         if (!check_phase(string, i, err))
             return false;
-    for (size_t i = 0; i < string->phase_count && fm_string_has_jumps(string); i++)
-        if (string->phases[i].op == FM_OP_STORE)
-            return bad(err, string, "a string with jumps stores to nothing");
-    return true;
+    return fm_check_jumps(string, err);
 }
 
 /* Stores must not break the chain, which lies in the same words: they write again what is there.

@@ -38,17 +38,6 @@ static bool inside(const struct fm_string *string, const struct fm_order *order,
     return (uint64_t)highest * FM_WORD < string->bytes;
 }
 
-/* Jumps go whole laps, each slot in one page. */
-static bool check_jumps(const struct fm_string *string, const struct fm_phase *phase,
-                        struct fm_error *err)
-{
-    const struct fm_order *order = &string->orders[phase->order];
-    if (phase->window || phase->references % order->count)
-        return fm_fail(err, FM_ERR_USAGE, "%s: jumps go whole laps over a whole order",
-                       string->label);
-    return true;
-}
-
 static bool check_phase(const struct fm_string *string, size_t number, unsigned repeats,
                         struct fm_error *err)
 {
@@ -66,8 +55,6 @@ static bool check_phase(const struct fm_string *string, size_t number, unsigned 
     const uint64_t window = phase->window ? phase->window : order->count;
     const uint64_t often = last ? repeats : 1;
     const bool all = phase->references > window / (often ? often : 1);
-    if (phase->op == FM_OP_JUMP && !check_jumps(string, phase, err))
-        return false;
     if (phase->op == FM_OP_LOAD_PAIR && (window % 2 || phase->references % 2))
         return fm_fail(err, FM_ERR_USAGE, "%s: pairs need an even number of words", string->label);
     if (!inside(string, order, all ? window : phase->references * often))
@@ -88,15 +75,7 @@ static bool check(const struct simulated *sim, const struct fm_string *string, u
     for (size_t i = 0; i < string->phase_count; i++)
         if (!check_phase(string, i, repeats, err))
             return false;
-    return true;
-}
-
-static bool has_jumps(const struct fm_string *string)
-{
-    for (size_t i = 0; i < string->phase_count; i++)
-        if (string->phases[i].op == FM_OP_JUMP)
-            return true;
-    return false;
+    return fm_check_jumps(string, err);
 }
 
 /* The clock shows the time and the counters, where they are on, the events of the same runs: to
@@ -107,7 +86,7 @@ static bool run(struct fm_machine *machine, const struct fm_string *string, unsi
     struct simulated *sim = self(machine);
     if (!check(sim, string, repeats, err))
         return false;
-    if (!sim->walker.hierarchy.runs_code && has_jumps(string))
+    if (!sim->walker.hierarchy.runs_code && fm_string_has_jumps(string))
         return fm_fail(err, FM_ERR_UNSUPPORTED,
                        "the machine file describes no instruction cache at level 1");
     const struct fm_phase *metered = &string->phases[string->phase_count - 1];
