@@ -75,9 +75,12 @@ static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
         }
         if (!fm_tell_from_operations(lab, icache, *step, &look, &of, err))
             return false;
-        icache->before |= of == FM_RISE_OPERATIONS;
-        if (of == FM_RISE_OPERATIONS)
+        if (of == FM_RISE_OPERATIONS) {
+            icache->passed_ns = icache->steps[*step].cost;
+            if (!fm_time_conflict(lab, icache, err))
+                return false;
             continue;
+        }
         *open = of == FM_RISE_CACHE ? NULL : "it may be a cache, or hold decoded operations";
         return true;
     }
@@ -101,15 +104,19 @@ static void mark(struct fm_lab *lab, const struct fm_icache *icache, size_t firs
 /* Times that two looks at one edge differ at the most. */
 #define LOOKS 1.5
 
-/* The rise of the finer curve that the first look, at one line of FM_FIRST_PITCH bytes, has shown.
- */
+/* Part of the bytes of a footprint of the first look that were in lines which it touched. */
+static double touched(const struct fm_icache *icache)
+{
+    return fmin(1, (double)icache->line / (double)icache->pitch);
+}
+
+/* The rise of the finer curve that the first look has shown. */
 static size_t same_rise(const struct fm_lab *lab, const struct fm_icache *icache,
                         const struct fm_tlb_step *rough)
 {
-    const double touched = fmin(1, (double)icache->line / FM_FIRST_PITCH);
     for (size_t i = 0; i < icache->count; i++)
         if (is_clear(lab, &icache->steps[i]) &&
-            icache->steps[i].missed * LOOKS > rough->held * touched)
+            icache->steps[i].missed * LOOKS > rough->held * touched(icache))
             return i;
     return icache->count;
 }
@@ -153,9 +160,8 @@ static bool do_miss(struct fm_lab *lab, struct fm_icache *icache,
 static bool is_there(const struct fm_icache *icache)
 {
     const double capacity = (double)icache->ways * (double)icache->way_bytes;
-    const double touched = fmin(1, (double)icache->line / FM_FIRST_PITCH);
     return capacity < FM_TOO_MUCH * icache->first.missed &&
-           FM_TOO_MUCH * capacity > touched * icache->first.held;
+           FM_TOO_MUCH * capacity > touched(icache) * icache->first.held;
 }
 
 /* By distances, and where the usual numbers of ways do not show, by groups: to try every distance
@@ -190,13 +196,30 @@ static bool find_ways(struct fm_lab *lab, struct fm_icache *icache, const struct
     return fm_find_code_ways(lab, icache, rise, groups->ways ? &these : &more, err);
 }
 
+/* Lines shorter than the usual pitch leave sets of some levels out, and make much of them: such may
+   begin to miss before the first does. */
+static bool look_first(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
+                       const char **open, struct fm_error *err)
+{
+    const double far = fmin((double)fm_lab_limit(lab) / 4, FIRST_FAR);
+    static const size_t pitches[] = {FM_FIRST_PITCH, FM_SHORTEST_CODE_LINE};
+    *open = "";
+    for (size_t i = 0; i < sizeof pitches / sizeof *pitches && *open; i++) {
+        icache->pitch = pitches[i];
+        icache->passed_ns = 0;
+        if (!fm_read_fetch_curve(lab, icache, icache->pitch, far, NULL, err) ||
+            !fm_time_conflict(lab, icache, err) || !find_cache(lab, icache, step, open, err))
+            return false;
+    }
+    return true;
+}
+
 static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
 {
     const double limit = (double)fm_lab_limit(lab) / 4;
     const char *open;
     size_t step;
-    if (!fm_read_fetch_curve(lab, icache, FM_FIRST_PITCH, fmin(limit, FIRST_FAR), NULL, err) ||
-        !fm_time_conflict(lab, icache, err) || !find_cache(lab, icache, &step, &open, err))
+    if (!look_first(lab, icache, &step, &open, err))
         return false;
     if (open) {
         fm_give_up_l1i(lab, open);

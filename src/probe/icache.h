@@ -6,7 +6,8 @@
 #include "analysis/tlb_steps.h"
 #include "probe/code_fetch.h"
 
-/* A first look, before the line is known, goes by this many bytes. */
+/* A first look, before the line is known, goes by this many bytes; where it shows no cache, by the
+   length of the shortest line. */
 #define FM_FIRST_PITCH 64
 /* No line is shorter. */
 #define FM_SHORTEST_CODE_LINE 16
@@ -17,10 +18,14 @@ struct fm_icache {
     struct fm_code_lines lines; /* to fill and time */
     struct fm_tlb_step steps[FM_CACHE_LEVELS];
     size_t count;       /* rises of the curve; in steps, "pages" are bytes of code */
+    size_t pitch;       /* bytes from line to line in the first look */
     double far;         /* the largest footprint */
-    double conflict_ns; /* what a line adds that misses the first structure to miss; 0: not seen */
+    double conflict_ns; /* what a line adds that misses the first that is not passed over; 0: not
+                           seen */
     struct fm_tlb_step first; /* the rise in the first look; held 0: there was none */
-    bool before; /* a rise was passed over that was taken for that of decoded operations */
+    /* What a miss of what was taken for one of decoded operations adds, which ends before the cache
+       does or where it does; 0: there is none. */
+    double passed_ns;
     size_t line;
     unsigned ways;
     size_t way_bytes;
@@ -33,7 +38,8 @@ bool fm_read_fetch_curve(struct fm_lab *lab, struct fm_icache *icache, size_t pi
                          const char *id, struct fm_error *err);
 
 /* What a miss adds, by lines so far apart that they fall into few sets of a first cache, and into
-   many of what is behind it: a rise may be that of both. */
+   many of what is behind it: a rise may be that of both. What stands before the cache, and was
+   passed over, misses as well and adds its own. */
 bool fm_time_conflict(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err);
 
 /* What a miss adds at a rise, at the least. */
@@ -60,6 +66,10 @@ bool fm_tell_from_operations(struct fm_lab *lab, struct fm_icache *icache, size_
 enum fm_code_fate { FM_CODE_PUSHED_OUT, FM_CODE_STAYS, FM_CODE_UNCLEAR };
 bool fm_ask_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                  enum fm_code_fate *fate, struct fm_error *err);
+/* The same of code that the level of a rise does not hold, when more data is loaded than the second
+   cache of data holds. */
+bool fm_ask_second_of_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
+                           enum fm_code_fate *fate, struct fm_error *err);
 
 /* Whether one line more than `ways` conflict at that distance, on fresh pages too, and as many do
    not: what the counters say, by the clock. Needs the line. */

@@ -27,7 +27,7 @@
 #define FIRST_LOOK  2
 #define EVERY       3
 #define RISE_LOOKS  24
-#define LEAST_LOOKS 8
+#define LEAST_LOOKS 16
 #define MOST        512
 #define GROW        0.5
 #define TOO_FEW     24
@@ -35,8 +35,8 @@
 #define BEFORE      2
 /* An interval that is narrow enough, and references that are enough: of the rise, and in all. */
 #define NARROW      1.06
-#define ENOUGH_RISE 5e6
-#define ENOUGH      9e6
+#define ENOUGH_RISE 2e7
+#define ENOUGH      4e7
 #define SURE        0.99
 #define RESAMPLE    200
 #define DRAWS       24
@@ -289,8 +289,6 @@ static bool ask_colours(struct fm_lab *lab, struct average *average, uint32_t wa
     return true;
 }
 
-/* What a miss costs by the end of the rise, where groups do not tell: they are so little code that
-   what holds decoded operations may serve it, and of some policies they miss in part. */
 static double mean_of(const struct average *average, size_t from, size_t to)
 {
     double sum = 0;
@@ -304,6 +302,8 @@ static double mean_of(const struct average *average, size_t from, size_t to)
     return count ? sum / count : 1;
 }
 
+/* What a miss costs by the end of the rise, where groups do not tell: what holds decoded operations
+   may serve them and end where the cache does, and of some policies they miss in part. */
 static double height_of_end(const struct average *average)
 {
     const size_t n = average->n, half = n > DENSITY + END ? n - DENSITY - END : 0;
@@ -350,8 +350,8 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
     const double height = height_of_end(average);
     take_height(average, height);
     average->laps = height > IN_PART ? MANY_LAPS : FEW_LAPS;
-    /* Only where all lines of a group miss do all of a colour; and a hash leaves pages none. */
-    const bool coloured = groups->by_address && height <= IN_PART;
+    /* Only where all lines of a group miss do all of a colour. */
+    const bool coloured = height <= IN_PART;
     if (!(coloured ? ask_colours(lab, average, groups->ways, crossing, &told, err)
                    : conclude(lab, average, crossing, err)))
         return false;
@@ -370,7 +370,8 @@ bool fm_average_code_capacity(struct fm_lab *lab, struct fm_icache *icache,
     if (!average)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for an average over placements");
     *found = (struct fm_code_average){0};
-    average->miss_ns = groups->miss_ns;
+    /* A group is so little code that what holds decoded operations serves it when it hits. */
+    average->miss_ns = groups->miss_ns - icache->passed_ns;
     average->laps = FEW_LAPS;
     average->steps = STEPS;
     average->unit = icache->line;

@@ -84,6 +84,7 @@ bool fm_time_conflict(struct fm_lab *lab, struct fm_icache *icache, struct fm_er
     const size_t page = lab->machine->info.page_size;
     const size_t room = fm_lab_limit(lab) / 4 / CONFLICT_STRIDE;
     const size_t most = room < CONFLICT_LINES ? room : CONFLICT_LINES;
+    icache->conflict_ns = 0;
     if (!fm_lab_place(lab, (most + 1) * CONFLICT_STRIDE, err))
         return false;
     for (size_t count = 2; count <= most && icache->conflict_ns <= 0; count *= 2) {
@@ -93,8 +94,9 @@ bool fm_time_conflict(struct fm_lab *lab, struct fm_icache *icache, struct fm_er
             fm_code_lines_add(&icache->lines, i * CONFLICT_STRIDE, i * CONFLICT_STRIDE + page / 2);
         if (!fm_lab_go_on(lab, 0, err) || !fm_time_fetch(lab, &icache->lines, &care, &found, err))
             return false;
-        if (found.miss_ns > fmax(FM_A_CYCLE * lab->known.cycle_ns, READING * found.one_ns))
-            icache->conflict_ns = found.miss_ns;
+        const double more_ns = found.miss_ns - icache->passed_ns;
+        if (more_ns > fmax(FM_A_CYCLE * lab->known.cycle_ns, READING * found.one_ns))
+            icache->conflict_ns = more_ns;
     }
     return true;
 }
@@ -153,8 +155,9 @@ static bool time_distances(struct fm_lab *lab, struct fm_icache *icache, const s
 /* The distance from which on slots lie in two lines: all before it show misses, all from it on show
    far fewer. A core that fetches ahead leaves some of them, and how many varies, so it is the fall
    that counts and not how low it goes. Windows of decoded operations, which are shorter than lines,
-   make a fall before it: the last one counts. 0: none is clear. */
-static size_t first_apart(const double ns[DISTANCES], double least_ns)
+   make a fall before it, and their misses may cost more than those of lines: the last one counts.
+   0: none is clear. */
+static size_t last_fall(const double ns[DISTANCES], double least_ns)
 {
     double most = 0;
     size_t split = 0;
@@ -167,7 +170,7 @@ static size_t first_apart(const double ns[DISTANCES], double least_ns)
                 before = fmin(before, ns[i]);
             else
                 after = fmax(after, ns[i]);
-        if (before > least_ns && before - after > A_FALL * most)
+        if ((split || before > least_ns) && before - after > A_FALL * most)
             split = at;
     }
     return split ? (size_t)(SHORTEST_LINE / 2) << split : 0;
@@ -180,8 +183,9 @@ static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct f
     double ns[DISTANCES];
     if (!time_distances(lab, icache, spots, ns, err))
         return false;
-    look->from_lines = ns[0] > least_ns;
-    look->line = look->from_lines ? first_apart(ns, least_ns) : 0;
+    /* What was passed over misses here too. */
+    look->from_lines = ns[0] > rise->cost_before + least_ns;
+    look->line = look->from_lines ? last_fall(ns, least_ns) : 0;
     /* Those that go anywhere miss some of the next level too. */
     look->miss_ns = spots->scattered ? 0 : ns[0];
     return true;
@@ -189,17 +193,19 @@ static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct f
 
 /* Elements stand far apart, and so few of them may fit where sets are few or odd in number. Then
    they go anywhere, into all sets, and as many are taken as the rise has shown to be too many when
-   they stood close: midway to where the next begins, as they do not fill its sets alike. */
+   they stood close; but no more, if that is enough, than the next level has room for lines of any
+   length: each takes a whole one there. */
 bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        struct fm_code_line *look, struct fm_error *err)
 {
     const struct fm_tlb_step *rise = &icache->steps[step];
     /* Not so far that the next level's lines are asked for. */
     const double end = SHORT_OF * (step + 1 < icache->count ? rise[1].held : icache->far);
-    const double near = fmax(rise->missed, fmin(BEYOND * rise->missed, end));
-    const double midway = fmin(BEYOND * rise->missed, sqrt(rise->missed * fmax(rise->missed, end)));
+    const double beyond = BEYOND * rise->missed;
+    const double near = fmax(rise->missed, fmin(beyond, end));
+    const double few = fmax(rise->missed, fmin(beyond, end * (double)icache->pitch / LONGEST_LINE));
     const struct spots close = {(size_t)near, false},
-                       anywhere = {(size_t)midway / FM_FIRST_PITCH * 2 * LONGEST_LINE, true};
+                       anywhere = {(size_t)few / icache->pitch * 2 * LONGEST_LINE, true};
     if (!look_at(lab, icache, rise, &close, look, err))
         return false;
     return look->from_lines || anywhere.bytes > fm_lab_limit(lab) / 4 ||

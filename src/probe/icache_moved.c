@@ -53,7 +53,7 @@ static bool leave_open(struct fm_lab *lab, struct fm_icache *icache, const struc
     fm_give_up_l1i(lab, reason);
     fm_report_l1i_miss(lab, &miss);
     /* Nothing has shown that it is the first cache, and not what was before it. */
-    if (!icache->before)
+    if (icache->passed_ns <= 0)
         know(lab, icache, rise->held, rise->missed, miss.ns);
     return true;
 }

@@ -44,7 +44,7 @@ static bool comes_sooner(struct fm_lab *lab, struct fm_icache *icache, size_t st
                          bool *yes, struct fm_error *err)
 {
     const struct fm_tlb_step *rise = &icache->steps[step];
-    const size_t pitch = icache->line > FM_FIRST_PITCH ? icache->line : FM_FIRST_PITCH;
+    const size_t pitch = icache->line > icache->pitch ? icache->line : icache->pitch;
     const size_t fit = (size_t)(FEWER * rise->held) / pitch, few = fit / 8;
     /* What seems to be a long line may be several that come together. */
     const size_t room = icache->line < FM_FIRST_PITCH ? icache->line : FM_FIRST_PITCH;
@@ -73,26 +73,123 @@ static size_t caches_of_data(const struct fm_lab *lab, double bytes)
     return count;
 }
 
+/* Whether code has a level more than data before the first that they share, of which the given one
+   is the last. A first cache may have a second one of code alone behind it, but then data has two
+   of its own as well. */
+static bool has_one_more(struct fm_lab *lab, const struct fm_icache *icache, size_t step, bool *yes,
+                         struct fm_error *err)
+{
+    enum fm_code_fate fate;
+    *yes = icache->count > caches_of_data(lab, icache->far);
+    /* What data shares may lie beyond the code that was run. */
+    if (*yes || !fm_ask_second_of_data(lab, icache, step, &fate, err))
+        return *yes;
+    *yes = fate == FM_CODE_PUSHED_OUT;
+    return true;
+}
+
+/* What slots so far apart show that lie between a rise and the next: what a miss adds of all whose
+   lines, or units, hold two of them. */
+static bool time_apart(struct fm_lab *lab, struct fm_icache *icache, size_t step, size_t apart,
+                       double *miss_ns, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 6, .steps = 256};
+    const struct fm_tlb_step *rise = &icache->steps[step];
+    const double next = step + 1 < icache->count ? rise[1].held : icache->far;
+    const size_t bytes = (size_t)fmax(rise->missed, sqrt(rise->missed * next));
+    const size_t pitch = icache->pitch > 2 * apart ? icache->pitch : 2 * apart;
+    struct fm_code_fetch found = {0};
+    fm_code_lines_fill(&icache->lines, bytes, pitch, lab->machine->info.page_size);
+    icache->lines.apart = apart;
+    const bool good = fm_lab_place(lab, bytes + FM_TURN, err) &&
+                      fm_time_fetch(lab, &icache->lines, &care, &found, err);
+    icache->lines.apart = FM_WORD;
+    *miss_ns = found.miss_ns;
+    return good;
+}
+
+/* Whether slots in two units lie in one line of something that misses there. */
+static bool share_a_line(struct fm_lab *lab, struct fm_icache *icache, size_t step, size_t apart,
+                         bool *yes, struct fm_error *err)
+{
+    double miss_ns;
+    if (!time_apart(lab, icache, step, apart, &miss_ns, err))
+        return false;
+    *yes = miss_ns > FM_A_CYCLE * lab->known.cycle_ns;
+    return true;
+}
+
+/* Before a level that data shares there may be two that end at one place, and show but one rise:
+   what holds operations, and a cache with longer lines. Slots in two units that lie in one line
+   then miss. The rise is that of both, and the line is the cache's. */
+static bool ask_between(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                        enum fm_rise_of *of, struct fm_error *err)
+{
+    const size_t unit = icache->line;
+    double both_ns, one_ns;
+    bool longer = true;
+    *of = FM_RISE_CACHE;
+    for (size_t apart = unit; longer && apart < FM_FIRST_PITCH; apart *= 2) {
+        if (!share_a_line(lab, icache, step, apart, &longer, err))
+            return false;
+        icache->line = longer ? 2 * apart : apart;
+    }
+    /* Slots stand no further apart here: it may be longer still. */
+    if (longer)
+        *of = FM_RISE_UNCLEAR;
+    if (longer || icache->line == unit)
+        return true;
+    if (!time_apart(lab, icache, step, unit / 2, &both_ns, err) ||
+        !time_apart(lab, icache, step, unit, &one_ns, err))
+        return false;
+    icache->passed_ns = fmax(0, both_ns - one_ns);
+    return true;
+}
+
+/* The same of the last rise that was seen. Where data has but a first cache there is nothing
+   between it and memory; elsewhere what is behind it must be the second cache of data. */
+static bool ask_last(struct fm_lab *lab, struct fm_icache *icache, size_t step, enum fm_rise_of *of,
+                     struct fm_error *err)
+{
+    const size_t of_data = caches_of_data(lab, icache->far);
+    enum fm_code_fate fate;
+    *of = of_data > 0 && of_data <= icache->count ? FM_RISE_CACHE : FM_RISE_UNCLEAR;
+    if (*of == FM_RISE_CACHE)
+        return true;
+    if (!fm_ask_second_of_data(lab, icache, step, &fate, err))
+        return false;
+    return fate != FM_CODE_PUSHED_OUT || ask_between(lab, icache, step, of, err);
+}
+
 /* What is to be made of a rise whose units are so short that filling them tells nothing. A cache
    that no data pushes code out of is a first one, and what stands before it with so short a unit is
    what cores keep operations in; unless code has no more levels than data then, and may have a
    second one of its own. */
-static bool ask_behind(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
+static bool ask_behind(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        enum fm_rise_of *of, struct fm_error *err)
 {
-    const size_t of_data = caches_of_data(lab, icache->far);
-    /* Fewer rises than data has, or nothing to hold them against: two may end at one place. */
-    if (step + 1 == icache->count) {
-        *of = of_data > 0 && of_data <= icache->count ? FM_RISE_CACHE : FM_RISE_UNCLEAR;
-        return true;
+    if (step + 1 == icache->count)
+        return ask_last(lab, icache, step, of, err);
+    *of = FM_RISE_UNCLEAR;
+    for (size_t next = step + 1; next < icache->count; next++) {
+        enum fm_code_fate fate;
+        bool one_more, longer;
+        if (!fm_ask_data(lab, icache, next, &fate, err))
+            return false;
+        if (fate == FM_CODE_PUSHED_OUT)
+            return ask_between(lab, icache, next - 1, of, err);
+        if (fate == FM_CODE_UNCLEAR)
+            return true;
+        if (!has_one_more(lab, icache, next, &one_more, err) ||
+            !share_a_line(lab, icache, next, icache->line, &longer, err))
+            return false;
+        if (longer) {
+            *of = one_more ? FM_RISE_OPERATIONS : FM_RISE_UNCLEAR;
+            return true;
+        }
+        /* What holds operations has shorter units than the cache behind it: this is a rise of the
+           same cache, which luck with pages has rise twice. */
     }
-    enum fm_code_fate fate;
-    if (!fm_ask_data(lab, icache, step + 1, &fate, err))
-        return false;
-    const bool one_more = icache->count > of_data;
-    *of = fate == FM_CODE_PUSHED_OUT          ? FM_RISE_CACHE
-          : fate == FM_CODE_STAYS && one_more ? FM_RISE_OPERATIONS
-                                              : FM_RISE_UNCLEAR;
     return true;
 }
 

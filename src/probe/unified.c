@@ -266,7 +266,7 @@ static bool compare_footprints(struct fm_lab *lab, size_t bytes, size_t line, do
     return true;
 }
 
-bool fm_time_after_data(struct fm_lab *lab, size_t code, size_t data, double *more_ns,
+bool fm_time_after_data(struct fm_lab *lab, size_t code, size_t data, size_t pitch, double *more_ns,
                         struct fm_error *err)
 {
     const size_t page = lab->machine->info.page_size;
@@ -276,7 +276,7 @@ bool fm_time_after_data(struct fm_lab *lab, size_t code, size_t data, double *mo
     for (int little = 0; little < 2; little++) {
         struct fm_string jumps, loads;
         const size_t part = little ? page / 2 : data;
-        if (!build_both(lab, code, PITCH, part, PITCH, &jumps, &loads, err))
+        if (!build_both(lab, code, pitch, part, pitch, &jumps, &loads, err))
             return false;
         fm_string_after_data(&jumps, &loads, (unsigned)(data / part));
         if (!time_least(lab, &jumps, &ns[little], err))

@@ -9,8 +9,8 @@
 bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct fm_error *err);
 
 /* What jumps over code take more, each, after loads over data than after as many over little: part
-   of what a miss costs where data pushes the code out. */
-bool fm_time_after_data(struct fm_lab *lab, size_t code, size_t data, double *more_ns,
+   of what a miss costs where data pushes the code out. One of each in `pitch` bytes. */
+bool fm_time_after_data(struct fm_lab *lab, size_t code, size_t data, size_t pitch, double *more_ns,
                         struct fm_error *err);
 
 #endif
