@@ -58,18 +58,14 @@
 /* Laps that lines take to settle, and where they are given up by lot. */
 #define FEW_LAPS  2
 #define MANY_LAPS 24
-/* What colours may be off by where they describe a rise, and by luck of a placement; how few are
-   none; and times that what they say may differ from what was seen. */
+/* What colours may be off by where they describe a rise; how few are none; and times that what they
+   say may differ from what was seen. */
 #define DESCRIBED   0.05
-#define LUCK        0.25
 #define FEW_COLOURS 1.1
 #define AGREES      1.05
-/* Points at the end of the rise; by how much a plateau grows over twice the code; and the height,
-   in what lines of a group add, where these are served by what holds decoded operations when they
-   hit, and where they miss in part. */
+/* Points at the end of the rise, and their height, in what lines of a group add, where those of a
+   group miss in part. */
 #define END     4
-#define FLAT    1.15
-#define SERVED  0.75
 #define IN_PART 1.2
 /* What an answer can be off by, at the least: footprints stand apart, and what a miss costs is not
    known exactly. */
@@ -172,6 +168,40 @@ static bool read_roughly(struct fm_lab *lab, struct fm_icache *icache, struct av
             return false;
         *misses += one / ROUGHLY;
     }
+    return true;
+}
+
+static void scale(struct average *average, double height)
+{
+    average->miss_ns *= height;
+    for (size_t i = 0; i < average->placements * average->n; i++)
+        average->misses[i] /= height;
+}
+
+/* A group is so little code that what holds decoded operations serves it when it hits, and more
+   code may be too much for that: a miss then adds less. Slots of a line that are in one of its
+   units show its misses too, those half a line apart do not; and those take two units of each line,
+   so that it is twice the code which takes as many the other way. */
+static bool leave_operations_out(struct fm_lab *lab, struct fm_icache *icache,
+                                 struct average *average, const struct fm_code_groups *groups,
+                                 double bytes, struct fm_error *err)
+{
+    double theirs = 0;
+    bytes = 2 * fmax(bytes, (double)average->unit);
+    for (int i = 0; i < ROUGHLY; i++) {
+        double close = 0, apart = 0;
+        icache->lines.apart = FM_WORD;
+        const bool good = fm_lab_place(lab, (size_t)bytes + FM_TURN, err) &&
+                          read_point(lab, icache, average, bytes, &close, err);
+        icache->lines.apart = icache->line / 2;
+        if (!good || !read_point(lab, icache, average, bytes, &apart, err))
+            return false;
+        theirs += average->miss_ns * (close - apart) / ROUGHLY;
+    }
+    /* Less than a cycle is nothing that holds them. */
+    if (theirs < FM_A_CYCLE * lab->known.cycle_ns)
+        theirs = 0;
+    scale(average, (groups->miss_ns - theirs) / average->miss_ns);
     return true;
 }
 
@@ -280,9 +310,8 @@ static bool ask_colours(struct fm_lab *lab, struct average *average, uint32_t wa
     if (!fit_once(average, NULL, page, ways, &fit) || !crossing->inside)
         return true;
     const double at = page * fm_colour_pages(FM_CAPACITY_MISSES, fit.colours, ways);
-    const double luck = LUCK / sqrt((double)average->placements);
-    if (fit.residual > fmax(DESCRIBED, luck) || fit.colours < FEW_COLOURS ||
-        at * AGREES < crossing->low || at > AGREES * crossing->high)
+    if (fit.residual > DESCRIBED || fit.colours < FEW_COLOURS || at * AGREES < crossing->low ||
+        at > AGREES * crossing->high)
         return true;
     *told = true;
     *crossing = with_interval(lab, average, page, ways, at);
@@ -302,21 +331,13 @@ static double mean_of(const struct average *average, size_t from, size_t to)
     return count ? sum / count : 1;
 }
 
-/* What a miss costs by the end of the rise, where groups do not tell: what holds decoded operations
-   may serve them and end where the cache does, and of some policies they miss in part. */
+/* What a miss costs by the end of the rise, where that is more than groups tell: of some policies
+   they miss in part. */
 static double height_of_end(const struct average *average)
 {
-    const size_t n = average->n, half = n > DENSITY + END ? n - DENSITY - END : 0;
+    const size_t n = average->n;
     const double height = mean_of(average, n > END ? n - END : 0, n);
-    const bool flat = height < FLAT * mean_of(average, half, half + END);
-    return height > IN_PART || (height < SERVED && flat) ? height : 1;
-}
-
-static void take_height(struct average *average, double height)
-{
-    average->miss_ns *= height;
-    for (size_t i = 0; i < average->placements * average->n; i++)
-        average->misses[i] /= height;
+    return height > IN_PART ? height : 1;
 }
 
 /* Follows the crossing itself, where nothing else tells. */
@@ -345,10 +366,12 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
     bool told = false;
     if (!look_along(lab, icache, average, 0, FIRST_LOOK, INFINITY, err) ||
         !conclude(lab, average, crossing, err) ||
+        !leave_operations_out(lab, icache, average, groups, crossing->at, err) ||
+        !conclude(lab, average, crossing, err) ||
         !look_along(lab, icache, average, crossing->at / BEFORE, RISE_LOOKS, ENOUGH_RISE, err))
         return false;
     const double height = height_of_end(average);
-    take_height(average, height);
+    scale(average, height);
     average->laps = height > IN_PART ? MANY_LAPS : FEW_LAPS;
     /* Only where all lines of a group miss do all of a colour. */
     const bool coloured = height <= IN_PART;
@@ -370,14 +393,14 @@ bool fm_average_code_capacity(struct fm_lab *lab, struct fm_icache *icache,
     if (!average)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for an average over placements");
     *found = (struct fm_code_average){0};
-    /* A group is so little code that what holds decoded operations serves it when it hits. */
-    average->miss_ns = groups->miss_ns - icache->passed_ns;
+    average->miss_ns = groups->miss_ns;
     average->laps = FEW_LAPS;
     average->steps = STEPS;
     average->unit = icache->line;
     icache->lines.apart = icache->line / 2;
-    double from;
-    bool good = find_ends(lab, icache, average, rise, &from, &found->all, err);
+    double from = 0;
+    bool good = leave_operations_out(lab, icache, average, groups, rise->held, err) &&
+                find_ends(lab, icache, average, rise, &from, &found->all, err);
     const bool seen = good && found->all > 0;
     if (seen && groups->by_address)
         good = choose_unit(lab, icache, average, found->all / 2, err);

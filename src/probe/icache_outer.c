@@ -68,10 +68,11 @@ bool fm_ask_second_of_data(struct fm_lab *lab, const struct fm_icache *icache, s
     const struct fm_known *known = &lab->known;
     const struct fm_known_level *second = &known->levels[1], *third = second + 1;
     *fate = FM_CODE_UNCLEAR;
-    /* The second must be a cache, and hold code that the rise has shown to be too much. */
-    if (known->count < 3 || icache->steps[step].missed > SHORT_OF * second->rise_from)
+    /* The second must be a cache, and hold code that the rise has shown to be too much; as much as
+       it does, since the level inside may still have a part of less. */
+    const double code = SHORT_OF * second->rise_from;
+    if (known->count < 3 || code < icache->steps[step].missed)
         return true;
-    const double code = sqrt(icache->steps[step].missed * second->rise_from);
     const double next = known->count > 3 ? third->rise_from : INFINITY;
     const struct flood flood = {.code = code,
                                 .data = data_beside(code, second->rise_from, second->rise_to, next),
