@@ -2,6 +2,7 @@
  * code the level serves, also where no event counts code alone, as AMP has it (section 3.6). */
 #include "probe/code_counted.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "probe/counted.h"
@@ -11,14 +12,51 @@
 #define SURE      0.99
 #define SURE_SOFT 0.95
 
-bool fm_code_is_counted(const struct fm_lab *lab, size_t level)
+/* Pages that an entry might map together, and the most code that is run. */
+#define MOST_PAGES 16
+#define MOST_CODE  0x1p24
+
+/* Whether an event counts what loads miss, and the structure serves code as well. */
+static bool is_shared(const struct fm_lab *lab, unsigned bit)
 {
-    const unsigned bit = (unsigned)level;
     char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "l%zu.unified", level + 1);
+    snprintf(property, sizeof property, "%s.unified", fm_event_structure(bit));
     const struct fm_finding *unified = fm_result_find(lab->result, property);
     return fm_lab_counted(lab, bit) && !(lab->by_stores & 1u << bit) && unified &&
            unified->status == FM_MEASURED && unified->value.truth;
+}
+
+bool fm_code_is_counted(const struct fm_lab *lab, size_t level)
+{
+    return is_shared(lab, (unsigned)level);
+}
+
+bool fm_count_code_tlb(struct fm_lab *lab, struct fm_error *err)
+{
+    const unsigned bit = FM_CACHE_LEVELS, of_code = FM_CODE_EVENT + 1;
+    const size_t page = lab->machine->info.page_size;
+    struct fm_counted found = {0};
+    if (lab->believed & FM_COUNTS_CODE_TLB || !is_shared(lab, bit))
+        return true;
+    const struct fm_counted_plan plan = {.bit = bit,
+                                         .unit = page,
+                                         .longest_line = page * MOST_PAGES,
+                                         .from = (double)page,
+                                         .to = fmin(MOST_CODE, (double)fm_lab_limit(lab) / 2),
+                                         .manner = {.jumps = true},
+                                         .curve = "misses-itlb1"};
+    const struct fm_counted_voice voice = {.meter = fm_lab_meter(lab, bit),
+                                           .method = "misses",
+                                           .curves = "misses",
+                                           .kind = "",
+                                           .sure = SURE,
+                                           .sure_soft = SURE_SOFT};
+    if (!fm_count_structure(lab, &plan, &found, err))
+        return false;
+    /* An event that no fetch moves is one of loads alone. */
+    if (found.missed)
+        fm_report_counted(lab, of_code, &found, &voice);
+    return true;
 }
 
 bool fm_count_code_level(struct fm_lab *lab, size_t level, const struct fm_code_span *span,

@@ -1,4 +1,4 @@
-/* How much code an outer level serves, by the event of the level. */
+/* What a level serves code that it shares with data, by the event of the level. */
 #ifndef FM_PROBE_CODE_COUNTED_H
 #define FM_PROBE_CODE_COUNTED_H
 
@@ -17,5 +17,9 @@ bool fm_code_is_counted(const struct fm_lab *lab, size_t level);
    the level has no event that is believed, or is not known to be shared. */
 bool fm_count_code_level(struct fm_lab *lab, size_t level, const struct fm_code_span *span,
                          struct fm_error *err);
+
+/* Sets what the event of the first TLB says of pages of code, where data shares it and no event
+   counts code alone; nothing elsewhere. */
+bool fm_count_code_tlb(struct fm_lab *lab, struct fm_error *err);
 
 #endif

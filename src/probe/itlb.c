@@ -1,6 +1,7 @@
 /* TLBs of code: the strings over pages that find those of data, walked by jumps. A branch predictor
  * and what holds decoded operations see the same jumps in both orders, so the difference is
  * translation's alone here too. */
+#include "probe/code_counted.h"
 #include "probe/code_fetch.h"
 #include "probe/probe.h"
 #include "probe/tlb.h"
@@ -17,7 +18,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!runs)
         return true;
     if (!lab->known.pages_grow)
-        return fm_survey_code_tlbs(lab, err);
+        return fm_survey_code_tlbs(lab, err) && fm_count_code_tlb(lab, err);
     struct fm_finding *entries = fm_result_finding(lab->result, "itlb1.entries", "");
     if (entries)
         fm_undetermined(entries, "pages grow while they are used");

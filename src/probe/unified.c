@@ -46,13 +46,19 @@ static double number_of(const struct fm_lab *lab, const char *structure, size_t 
     return finding && finding->status == FM_MEASURED ? finding->value.number : 0;
 }
 
+/* Whether an event counts what loads miss. */
+static bool counts_loads(const struct fm_lab *lab, unsigned bit)
+{
+    return fm_lab_counted(lab, bit) && !(lab->by_stores & 1u << bit);
+}
+
 /* The part of the loads that miss after the code has run, by the level's event. Frees both strings.
  */
 static bool count_after(struct fm_lab *lab, struct fm_string *data, struct fm_string *code,
-                        unsigned bit, double *part, struct fm_error *err)
+                        unsigned laps, unsigned bit, double *part, struct fm_error *err)
 {
     struct fm_sample sample;
-    fm_string_after(data, code, 1);
+    fm_string_after(data, code, laps);
     const bool good =
         fm_lab_go_on(lab, 0, err) && lab->machine->ops->count(lab->machine, data, 1, &sample, err);
     fm_string_free(data);
@@ -113,12 +119,14 @@ static bool page_string(struct fm_lab *lab, size_t first, size_t pages, unsigned
     return fm_page_string(string, &plan, err);
 }
 
-/* What loads of one line in each page take after jumps to all the pages that a TLB holds, and to
-   few. */
-static bool compare_pages(struct fm_lab *lab, size_t held, double *more_ns, struct fm_error *err)
+/* What loads of one line in each page take more after jumps to all the pages that a TLB holds than
+   after as many to few; or by the TLB's event the part of them that misses more, FM_EVENTS: none.
+ */
+static bool compare_pages(struct fm_lab *lab, size_t held, unsigned event, double *more,
+                          struct fm_error *err)
 {
     const size_t pages = (size_t)(FITS_TLB * (double)held);
-    double ns[2];
+    double each[2];
     for (int few = 0; few < 2; few++) {
         struct fm_string data, code;
         if (!page_string(lab, 0, pages, 1, &data, err))
@@ -127,10 +135,11 @@ static bool compare_pages(struct fm_lab *lab, size_t held, double *more_ns, stru
             fm_string_free(&data);
             return false;
         }
-        if (!time_after(lab, &data, &code, CODE_LAPS, &ns[few], err))
+        if (!(event < FM_EVENTS ? count_after(lab, &data, &code, CODE_LAPS, event, &each[few], err)
+                                : time_after(lab, &data, &code, CODE_LAPS, &each[few], err)))
             return false;
     }
-    *more_ns = ns[0] - ns[1];
+    *more = each[0] - each[1];
     return true;
 }
 
@@ -177,19 +186,22 @@ static bool tlb_is_told(const struct fm_lab *lab, size_t level)
 
 bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct fm_error *err)
 {
+    const unsigned bit = FM_CACHE_LEVELS + (unsigned)level;
+    const bool counts = counts_loads(lab, bit);
     const double entries = number_of(lab, "dtlb", level + 1, "entries");
     const double miss = number_of(lab, "dtlb", level + 1, "miss_cost") -
                         (level ? number_of(lab, "dtlb", level, "miss_cost") : 0);
     const double piece = number_of(lab, "dtlb", level + 1, "page_size");
     const double page = (double)lab->machine->info.page_size;
-    const size_t held = (size_t)(entries * fmax(1, piece / page));
+    const size_t told = (size_t)(entries * fmax(1, piece / page));
+    const size_t held = told || !counts ? told : (size_t)(lab->counted[bit].bytes / page);
     double sum = 0, more;
-    const char *open = held == 0 || miss <= 0 ? "its entries, or what a miss costs, are not known"
-                       : held < LINES_OF_PAGE
-                           ? "it holds too few pages for code and data to meet there"
-                       : (double)fm_lab_limit(lab) < 2.0 * (double)held * page
-                           ? "it maps more memory than may be touched"
-                           : NULL;
+    const char *open =
+        held == 0 || (miss <= 0 && !counts) ? "its entries, or what a miss costs, are not known"
+        : held < LINES_OF_PAGE ? "it holds too few pages for code and data to meet there"
+        : (double)fm_lab_limit(lab) < 2.0 * (double)held * page
+            ? "it maps more memory than may be touched"
+            : NULL;
     *shared = false;
     if (open) {
         /* Of a level that nobody has seen nothing is said. */
@@ -199,12 +211,13 @@ bool fm_find_unified_tlb(struct fm_lab *lab, size_t level, bool *shared, struct 
     }
     for (int i = 0; i < PLACEMENTS; i++) {
         if (!fm_lab_place(lab, 2 * (held + 1) * (size_t)page, err) ||
-            !compare_pages(lab, held, &more, err))
+            !compare_pages(lab, held, counts ? bit : FM_EVENTS, &more, err))
             return false;
         sum += more / PLACEMENTS;
     }
-    report(lab, "dtlb", level + 1, sum / miss, "clock");
-    *shared = sum / miss >= PUSHED_OUT;
+    const double part = counts ? sum : sum / miss;
+    report(lab, "dtlb", level + 1, part, counts ? fm_lab_meter(lab, bit) : "clock");
+    *shared = part >= PUSHED_OUT;
     return true;
 }
 
@@ -294,7 +307,7 @@ static bool count_footprint(struct fm_lab *lab, size_t bytes, size_t line, unsig
     struct fm_string data, code;
     return build_both(lab, bytes, line, (size_t)(FILLS / FITS * (double)bytes), pitch_of(line),
                       &data, &code, err) &&
-           count_after(lab, &data, &code, bit, part, err);
+           count_after(lab, &data, &code, 1, bit, part, err);
 }
 
 static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error *err)
@@ -302,7 +315,7 @@ static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error
     const struct fm_known_level *level = &lab->known.levels[index];
     const double bytes = FITS * level->capacity, miss = level[1].height_ns - level->height_ns;
     const unsigned bit = (unsigned)index;
-    const bool counts = fm_lab_counted(lab, bit) && !(lab->by_stores & 1u << bit);
+    const bool counts = counts_loads(lab, bit);
     double sum = 0, more;
     if (level->capacity <= 0 || level->line == 0 || miss <= 0) {
         leave_open(lab, "l", index + 1, "its capacity or line, or what a miss costs, is not known");

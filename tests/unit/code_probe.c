@@ -383,6 +383,50 @@ static void counts_targets(void **state)
     }
 }
 
+static bool has_witness(const struct fm_finding *finding, const char *name)
+{
+    for (size_t i = 0; i < FM_LIST && finding->witnesses[i][0]; i++)
+        if (strcmp(finding->witnesses[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The event of a TLB says whether code pushes data out of it; and of the first one, where it is one
+   for both and no event counts code alone, how many pages of code it holds. */
+static void asks_the_event_of_a_shared_tlb(void **state)
+{
+    (void)state;
+    for (unsigned both = 0; both < 2; both++) {
+        struct fm_description description = usual_machine();
+        struct fm_error err = {0};
+        struct fm_result result;
+        if (both) {
+            description.tlbs[0] = tlb("tlb1", 1, FM_HOLDS_BOTH, 48, 4, 0);
+            description.tlbs[1] = description.tlbs[2];
+            description.tlb_count = 2;
+        }
+        struct fm_machine *machine = fm_simulated_open(&description, 1, &err);
+        assert_non_null(machine);
+        fm_simulated_count(machine, true);
+        machine->info.counters.events &=
+            ~(unsigned)(FM_COUNTS_CODE | FM_COUNTS_CODE_TLB | FM_COUNTS_TARGETS);
+        const struct fm_survey_options options = {
+            .effort = FM_NORMAL, .max_footprint = 8 << 20, .seed = 1, .only = "misses,itlb"};
+        fm_result_init(&result);
+        assert_true(fm_survey(machine, NULL, &options, &result, &err));
+        machine->ops->close(machine);
+        const struct fm_finding *first = measured(&result, "dtlb1.unified");
+        const struct fm_finding *second = measured(&result, "dtlb2.unified");
+        assert_true(first->value.truth == both && has_witness(first, "sim"));
+        assert_true(second->value.truth && has_witness(second, "sim"));
+        expect(&result, "itlb1.entries", 48);
+        expect(&result, "itlb1.ways", 4);
+        assert_true(has_witness(measured(&result, "itlb1.entries"), "sim") == both);
+        assert_true((fm_result_find_curve(&result, "misses-itlb1") != NULL) == both);
+        fm_result_free(&result);
+    }
+}
+
 static void says_where_code_cannot_be_run(void **state)
 {
     (void)state;
@@ -417,6 +461,7 @@ int main(void)
         cmocka_unit_test(finds_a_level_of_targets_between_two),
         cmocka_unit_test(tells_targets_from_a_cache_of_their_size),
         cmocka_unit_test(counts_targets),
+        cmocka_unit_test(asks_the_event_of_a_shared_tlb),
         cmocka_unit_test(says_where_code_cannot_be_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
