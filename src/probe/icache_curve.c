@@ -24,6 +24,8 @@
 /* Part of a rise that shows its cause, and of all that slots show that is a fall. */
 #define SHOWS  0.5
 #define A_FALL 0.3
+/* Times what a miss costs at a rise that says that the next level misses as well. */
+#define DEARER 1.5
 /* Lines so far apart, and as many at the most, are more than the sets hold that they fall into. */
 #define CONFLICT_STRIDE 65536u
 #define CONFLICT_LINES  64u
@@ -204,9 +206,13 @@ bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step
     const double beyond = BEYOND * rise->missed;
     const double near = fmax(rise->missed, fmin(beyond, end));
     const double few = fmax(rise->missed, fmin(beyond, end * (double)icache->pitch / LONGEST_LINE));
-    const struct spots close = {(size_t)near, false},
+    const struct spots close = {(size_t)near, false}, closer = {(size_t)rise->missed, false},
                        anywhere = {(size_t)few / icache->pitch * 2 * LONGEST_LINE, true};
     if (!look_at(lab, icache, rise, &close, look, err))
+        return false;
+    /* Lines of the next level may be longer, and its misses cost more. */
+    if (look->miss_ns > DEARER * (rise->cost_before + fm_code_miss(icache, rise)) &&
+        !look_at(lab, icache, rise, &closer, look, err))
         return false;
     return look->from_lines || anywhere.bytes > fm_lab_limit(lab) / 4 ||
            look_at(lab, icache, rise, &anywhere, look, err);

@@ -135,17 +135,43 @@ static bool thin_out_singly(struct fm_lab *lab, struct fm_icache *icache, struct
     return true;
 }
 
-/* The two lines of each pair become elements of their own. So few pages as are left then fit any
-   TLB. */
-static void split_pairs(struct pool *pool)
+/* Whether a line is one of the group, or beside one of its first so many. */
+static bool is_taken(const struct pool *pool, size_t beside, size_t line)
 {
-    size_t pairs = pool->count;
-    for (size_t i = 0; i < pairs && pool->count < pool->room; i++) {
-        if (pool->of[i].other == FM_NO_LINE)
-            continue;
-        pool->of[pool->count++] = (struct element){pool->of[i].other, FM_NO_LINE};
-        pool->of[i].other = FM_NO_LINE;
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->of[i].one == line || (i < beside && pool->trial[i].other == line))
+            return true;
+    return false;
+}
+
+/* Puts another line of its page beside each, in a trial: a page is then visited as often in both
+   forms, and what is left is not a TLB's. A line is there once: groups may have several of one
+   page. */
+static void put_beside_others(struct fm_lab *lab, const struct fm_icache *icache,
+                              const struct pool *pool)
+{
+    const size_t page = lab->machine->info.page_size, line = icache->line, places = page / line;
+    for (size_t i = 0; i < pool->count; i++) {
+        const size_t at = pool->of[i].one, from = at / page * page, first = fm_lab_seed(lab);
+        pool->trial[i] = (struct element){at, FM_NO_LINE};
+        for (size_t k = 0; k < places && pool->trial[i].other == FM_NO_LINE; k++) {
+            const size_t other = from + (first + k) % places * line;
+            if (!is_taken(pool, i, other))
+                pool->trial[i].other = other;
+        }
     }
+}
+
+/* The two lines of each pair become elements of their own, beside lines that are none of them. */
+static void split_pairs(struct fm_lab *lab, const struct fm_icache *icache, struct pool *pool)
+{
+    const size_t pairs = pool->count;
+    for (size_t i = 0; i < pairs && pool->count < pool->room; i++)
+        if (pool->of[i].other != FM_NO_LINE)
+            pool->of[pool->count++] = (struct element){pool->of[i].other, FM_NO_LINE};
+    put_beside_others(lab, icache, pool);
+    for (size_t i = 0; i < pool->count; i++)
+        pool->of[i] = pool->trial[i];
 }
 
 /* What is left when nothing more can be left out. */
@@ -158,7 +184,7 @@ static bool reduce(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
             return false;
     if (!thin_out_singly(lab, icache, pool, err))
         return false;
-    split_pairs(pool);
+    split_pairs(lab, icache, pool);
     return thin_out_singly(lab, icache, pool, err);
 }
 
@@ -212,33 +238,6 @@ static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
     return true;
 }
 
-/* Whether a line is one of the group, or beside one of its first so many. */
-static bool is_taken(const struct pool *pool, size_t beside, size_t line)
-{
-    for (size_t i = 0; i < pool->count; i++)
-        if (pool->of[i].one == line || (i < beside && pool->trial[i].other == line))
-            return true;
-    return false;
-}
-
-/* Beside a line at another place of its page a page is visited as often in both forms: what is left
-   is not a TLB's. A line is there once: groups may have several of one page. */
-static bool conflict_beside_others(struct fm_lab *lab, struct fm_icache *icache,
-                                   const struct pool *pool, bool *yes, struct fm_error *err)
-{
-    const size_t page = lab->machine->info.page_size, line = icache->line, places = page / line;
-    for (size_t i = 0; i < pool->count; i++) {
-        const size_t at = pool->of[i].one, from = at / page * page, first = fm_lab_seed(lab);
-        pool->trial[i] = (struct element){at, FM_NO_LINE};
-        for (size_t k = 0; k < places && pool->trial[i].other == FM_NO_LINE; k++) {
-            const size_t other = from + (first + k) % places * line;
-            if (!is_taken(pool, i, other))
-                pool->trial[i].other = other;
-        }
-    }
-    return conflict(lab, icache, pool, pool->trial, pool->count, DECIDING, yes, err);
-}
-
 /* Whether lines are of one set: they conflict, and no longer do when any one is left out. */
 static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, bool *yes,
                         double *miss_ns, struct fm_error *err)
@@ -257,8 +256,13 @@ static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct poo
     if (!time_elements(lab, icache, pool->of, pool->count, DECIDING, &found, err))
         return false;
     *yes = found.miss_ns > least_of(icache, pool, &found);
-    *miss_ns = found.miss_ns;
-    return !*yes || conflict_beside_others(lab, icache, pool, yes, err);
+    /* Those beside the group hit. */
+    *miss_ns = found.miss_ns * (double)icache->lines.lines / (double)pool->count;
+    if (!*yes)
+        return true;
+    /* Those that are beside them may be of the set by chance: others are not. */
+    put_beside_others(lab, icache, pool);
+    return conflict(lab, icache, pool, pool->trial, pool->count, DECIDING, yes, err);
 }
 
 /* The line that a group shows: one of it that is moved on by half of what is taken for a line is
