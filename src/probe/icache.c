@@ -196,6 +196,49 @@ static bool find_ways(struct fm_lab *lab, struct fm_icache *icache, const struct
     return fm_find_code_ways(lab, icache, rise, groups->ways ? &these : &more, err);
 }
 
+/* The curve by what is taken for the line, the rise that the first look has shown, whose number is
+   the count of rises where it is not there, and what shares a set. */
+static bool try_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
+                     struct fm_code_groups *groups, struct fm_error *err)
+{
+    const double far = fmin((double)fm_lab_limit(lab) / 4, AROUND * icache->first.missed);
+    *groups = (struct fm_code_groups){0};
+    icache->ways = 0;
+    icache->lines.apart = icache->line / 2;
+    const bool drawn = fm_read_fetch_curve(lab, icache, icache->line, far, "code", err);
+    icache->lines.apart = FM_WORD;
+    if (!drawn)
+        return false;
+    *step = same_rise(lab, icache, &icache->first);
+    if (*step == icache->count)
+        return true;
+    const struct fm_tlb_step rise = icache->steps[*step];
+    return find_ways(lab, icache, &rise, groups, err);
+}
+
+/* Where the level behind misses as well what seems to be a line may be one of that, and slots half
+   of it apart lie in two lines of this cache, whose misses fall out: where nothing shares a set,
+   the half is tried. */
+static bool find_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
+                      struct fm_code_groups *groups, struct fm_error *err)
+{
+    if (!try_sets(lab, icache, step, groups, err))
+        return false;
+    const struct fm_icache seen = *icache;
+    const size_t seen_step = *step;
+    while (!icache->ways && !groups->ways && icache->line > FM_SHORTEST_CODE_LINE) {
+        icache->line /= 2;
+        icache->halved = true;
+        if (!try_sets(lab, icache, step, groups, err))
+            return false;
+    }
+    if (!icache->ways && !groups->ways) {
+        *icache = seen;
+        *step = seen_step;
+    }
+    return true;
+}
+
 /* Lines shorter than the usual pitch leave sets of some levels out, and make much of them: such may
    begin to miss before the first does. */
 static bool look_first(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
@@ -216,7 +259,6 @@ static bool look_first(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
 
 static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
 {
-    const double limit = (double)fm_lab_limit(lab) / 4;
     const char *open;
     size_t step;
     if (!look_first(lab, icache, &step, &open, err))
@@ -225,24 +267,17 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         fm_give_up_l1i(lab, open);
         return true;
     }
-    const struct fm_tlb_step rough = icache->steps[step];
-    icache->first = rough;
-    icache->lines.apart = icache->line / 2;
-    const bool drawn = fm_read_fetch_curve(lab, icache, icache->line,
-                                           fmin(limit, AROUND * rough.missed), "code", err);
-    icache->lines.apart = FM_WORD;
-    if (!drawn)
+    icache->first = icache->steps[step];
+    struct fm_code_groups groups;
+    if (!find_sets(lab, icache, &step, &groups, err))
         return false;
-    step = same_rise(lab, icache, &rough);
     if (step == icache->count) {
         fm_give_up_l1i(lab, "two looks at the same code do not agree");
         return true;
     }
     const struct fm_tlb_step rise = icache->steps[step];
     const size_t brought = icache->line;
-    struct fm_code_groups groups;
-    if (!find_ways(lab, icache, &rise, &groups, err) ||
-        (icache->ways && !fm_refine_code_line(lab, icache, fm_code_miss(icache, &rise), err)))
+    if (icache->ways && !fm_refine_code_line(lab, icache, fm_code_miss(icache, &rise), err))
         return false;
     if (!icache->ways && !fm_measure_moved(lab, icache, &rise, &groups, err))
         return false;

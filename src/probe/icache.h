@@ -27,6 +27,7 @@ struct fm_icache {
        does or where it does; 0: there is none. */
     double passed_ns;
     size_t line;
+    bool halved; /* the line is a part of what seemed to be one, and may be too short */
     unsigned ways;
     size_t way_bytes;
 };

@@ -9,31 +9,32 @@
 #include "probe/icache.h"
 #include "refstring/refstring.h"
 
-/* Footprints to an octave, and at the most. */
+/* Footprints to an octave, at the most, and of which a look along the rise takes one in so many. */
 #define DENSITY     12
 #define MOST_POINTS 96
+#define EVERY       3
 /* Part of what the curve has fit at which misses may begin on other placements. */
 #define FIRST_PART 0.2
 /* Placements that show roughly what a line adds; and the part of what lines of a group add that is
    none, and that is well on the way. */
-#define ROUGHLY  3
+#define FEW      3
 #define NONE     0.02
 #define HALF_WAY 0.5
 /* Part of the code, twice as much as is well on the way, that shows the rise. */
 #define PART_OF_ALL 0.75
-/* Placements of the first look, of which all but each third point is left out, of one along the
-   whole rise and at the most; by how much they grow from look to look, and how many are too few to
-   show what is rare; and times the crossing that is around it. */
+/* Placements of the first look, and those that show what is rare, as misses are where they begin:
+   as many along the rise where references allow, and so many in any case; all that there is room
+   for; and by how much they grow from one look around the crossing to the next. */
 #define FIRST_LOOK  2
-#define EVERY       3
-#define RISE_LOOKS  24
+#define LOOKS       24
 #define LEAST_LOOKS 16
 #define MOST        512
 #define GROW        0.5
-#define TOO_FEW     24
-#define AROUND      1.25
-#define BEFORE      2
-/* An interval that is narrow enough, and references that are enough: of the rise, and in all. */
+/* Times the crossing that is around it, and well before it. */
+#define AROUND 1.25
+#define BEFORE 2
+/* An interval that is narrow enough; and references that are enough, of the rise and in all: a few
+   tenths of a second of jumps. */
 #define NARROW      1.06
 #define ENOUGH_RISE 2e7
 #define ENOUGH      4e7
@@ -45,13 +46,12 @@
 #define LAPS_EACH 8
 #define RUNS_EACH 6
 /* Lines of a page that stand for all of it, where a set is chosen by the address: as many miss, to
-   within a part, on some placements. */
+   within a part. */
 #define OF_A_PAGE 8
-#define LOOKS     3
 #define ALIKE     0.15
-/* Steps of the clock that a reading of an average spans, and one that is believed by itself. */
+/* Steps of the clock that a reading of an average spans, and the most: as one that is believed by
+   itself does. */
 #define STEPS      64
-#define SURE_STEPS 512
 #define MOST_STEPS 512
 /* More code than any first cache holds. */
 #define MOST_CODE 0x1p21
@@ -139,8 +139,8 @@ static bool choose_unit(struct fm_lab *lab, struct fm_icache *icache, struct ave
     if (few <= line)
         return true;
     bytes = fmax(1, floor(bytes / (double)page)) * (double)page;
-    average->steps = SURE_STEPS;
-    for (int i = 0; i < LOOKS; i++) {
+    average->steps = MOST_STEPS;
+    for (int i = 0; i < FEW; i++) {
         double all, some;
         average->unit = line;
         if (!fm_lab_place(lab, (size_t)bytes + FM_TURN, err) ||
@@ -151,7 +151,7 @@ static bool choose_unit(struct fm_lab *lab, struct fm_icache *icache, struct ave
             return false;
         alike += fabs(some - all) < ALIKE * all;
     }
-    average->unit = alike + 1 >= LOOKS ? few : line;
+    average->unit = alike + 1 >= FEW ? few : line;
     average->steps = steps;
     return true;
 }
@@ -161,12 +161,12 @@ static bool read_roughly(struct fm_lab *lab, struct fm_icache *icache, struct av
                          double bytes, double *misses, struct fm_error *err)
 {
     *misses = 0;
-    for (int i = 0; i < ROUGHLY; i++) {
+    for (int i = 0; i < FEW; i++) {
         double one;
         if (!fm_lab_place(lab, (size_t)bytes + FM_TURN, err) ||
             !read_point(lab, icache, average, bytes, &one, err))
             return false;
-        *misses += one / ROUGHLY;
+        *misses += one / FEW;
     }
     return true;
 }
@@ -188,7 +188,7 @@ static bool leave_operations_out(struct fm_lab *lab, struct fm_icache *icache,
 {
     double theirs = 0;
     bytes = 2 * fmax(bytes, (double)average->unit);
-    for (int i = 0; i < ROUGHLY; i++) {
+    for (int i = 0; i < FEW; i++) {
         double close = 0, apart = 0;
         icache->lines.apart = FM_WORD;
         const bool good = fm_lab_place(lab, (size_t)bytes + FM_TURN, err) &&
@@ -196,7 +196,7 @@ static bool leave_operations_out(struct fm_lab *lab, struct fm_icache *icache,
         icache->lines.apart = icache->line / 2;
         if (!good || !read_point(lab, icache, average, bytes, &apart, err))
             return false;
-        theirs += average->miss_ns * (close - apart) / ROUGHLY;
+        theirs += average->miss_ns * (close - apart) / FEW;
     }
     /* Less than a cycle is nothing that holds them. */
     if (theirs < FM_A_CYCLE * lab->known.cycle_ns)
@@ -354,7 +354,7 @@ static bool follow(struct fm_lab *lab, struct fm_icache *icache, struct average 
         if (!conclude(lab, average, crossing, err))
             return false;
     } while (average->placements < MOST && average->references < ENOUGH &&
-             (crossing->high > NARROW * crossing->low || average->placements < TOO_FEW));
+             (crossing->high > NARROW * crossing->low || average->placements < LOOKS));
     return true;
 }
 
@@ -368,7 +368,7 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
         !conclude(lab, average, crossing, err) ||
         !leave_operations_out(lab, icache, average, groups, crossing->at, err) ||
         !conclude(lab, average, crossing, err) ||
-        !look_along(lab, icache, average, crossing->at / BEFORE, RISE_LOOKS, ENOUGH_RISE, err))
+        !look_along(lab, icache, average, crossing->at / BEFORE, LOOKS, ENOUGH_RISE, err))
         return false;
     const double height = height_of_end(average);
     scale(average, height);

@@ -265,6 +265,19 @@ static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct poo
     return conflict(lab, icache, pool, pool->trial, pool->count, DECIDING, yes, err);
 }
 
+/* Whether a line is longer than it is taken for: the other half of two is then of the set as well.
+ */
+static bool is_longer(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, bool *yes,
+                      struct fm_error *err)
+{
+    struct element *last = &pool->of[pool->count - 1];
+    const struct element before = *last;
+    *last = (struct element){before.one ^ icache->line, FM_NO_LINE};
+    const bool good = conflict(lab, icache, pool, pool->of, pool->count, DECIDING, yes, err);
+    *last = before;
+    return good;
+}
+
 /* The line that a group shows: one of it that is moved on by half of what is taken for a line is
    out of the set where the halves are lines themselves. */
 static bool find_line(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t *line,
@@ -324,6 +337,10 @@ static bool search(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
         if (!good)
             continue;
         one.members = pool->count;
+        if (icache->halved && !is_longer(lab, icache, pool, &good, err))
+            return false;
+        if (icache->halved && good)
+            continue;
         if (!find_line(lab, icache, pool, &one.line, err))
             return false;
         const struct votes *same = vote(votes, &one);

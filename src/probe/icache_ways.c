@@ -237,6 +237,11 @@ bool fm_refine_code_line(struct fm_lab *lab, struct fm_icache *icache, double mi
                          struct fm_error *err)
 {
     bool yes = icache->way_bytes > icache->line;
+    if (yes && icache->halved) {
+        if (!is_another(lab, icache, icache->line, miss_ns, &yes, err))
+            return false;
+        icache->ways = yes ? icache->ways : 0;
+    }
     while (yes && icache->line > FM_SHORTEST_CODE_LINE) {
         /* Both slots of a line lie in its first half, which may be all of it. */
         icache->lines.apart = icache->line / 4;
