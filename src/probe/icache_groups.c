@@ -135,11 +135,13 @@ static bool thin_out_singly(struct fm_lab *lab, struct fm_icache *icache, struct
     return true;
 }
 
-/* Whether a line is one of the group, or beside one of its first so many. */
+/* Whether a line is one of the group or beside one, or is in the trial beside one of the first so
+   many. */
 static bool is_taken(const struct pool *pool, size_t beside, size_t line)
 {
     for (size_t i = 0; i < pool->count; i++)
-        if (pool->of[i].one == line || (i < beside && pool->trial[i].other == line))
+        if (pool->of[i].one == line || pool->of[i].other == line ||
+            (i < beside && pool->trial[i].other == line))
             return true;
     return false;
 }
@@ -166,9 +168,12 @@ static void put_beside_others(struct fm_lab *lab, const struct fm_icache *icache
 static void split_pairs(struct fm_lab *lab, const struct fm_icache *icache, struct pool *pool)
 {
     const size_t pairs = pool->count;
-    for (size_t i = 0; i < pairs && pool->count < pool->room; i++)
-        if (pool->of[i].other != FM_NO_LINE)
-            pool->of[pool->count++] = (struct element){pool->of[i].other, FM_NO_LINE};
+    for (size_t i = 0; i < pairs && pool->count < pool->room; i++) {
+        if (pool->of[i].other == FM_NO_LINE)
+            continue;
+        pool->of[pool->count++] = (struct element){pool->of[i].other, FM_NO_LINE};
+        pool->of[i].other = FM_NO_LINE;
+    }
     put_beside_others(lab, icache, pool);
     for (size_t i = 0; i < pool->count; i++)
         pool->of[i] = pool->trial[i];
@@ -238,6 +243,28 @@ static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
     return true;
 }
 
+/* Whether those that are beside the group have no part in it. They may be of its set by chance:
+   others are not. Or there are so few sets that any lines are of it: then they conflict by
+   themselves. */
+static bool conflict_without_those_beside(struct fm_lab *lab, struct fm_icache *icache,
+                                          const struct pool *pool, bool *yes, struct fm_error *err)
+{
+    size_t count = 0;
+    bool themselves = false;
+    put_beside_others(lab, icache, pool);
+    if (!conflict(lab, icache, pool, pool->trial, pool->count, DECIDING, yes, err))
+        return false;
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->of[i].other != FM_NO_LINE && pool->trial[i].other != FM_NO_LINE)
+            pool->trial[count++] = (struct element){pool->of[i].other, pool->trial[i].other};
+    if (!*yes || count == 0)
+        return true;
+    if (!conflict(lab, icache, pool, pool->trial, count, DECIDING, &themselves, err))
+        return false;
+    *yes = !themselves;
+    return true;
+}
+
 /* Whether lines are of one set: they conflict, and no longer do when any one is left out. */
 static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, bool *yes,
                         double *miss_ns, struct fm_error *err)
@@ -260,9 +287,7 @@ static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct poo
     *miss_ns = found.miss_ns * (double)icache->lines.lines / (double)pool->count;
     if (!*yes)
         return true;
-    /* Those that are beside them may be of the set by chance: others are not. */
-    put_beside_others(lab, icache, pool);
-    return conflict(lab, icache, pool, pool->trial, pool->count, DECIDING, yes, err);
+    return conflict_without_those_beside(lab, icache, pool, yes, err);
 }
 
 /* Whether a line is longer than it is taken for: the other half of two is then of the set as well.
