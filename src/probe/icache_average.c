@@ -296,6 +296,30 @@ static struct fm_crossing with_interval(struct fm_lab *lab, const struct average
     return crossing;
 }
 
+/* Over all readings from one footprint to before another; NAN: there are none. */
+static double mean_of(const struct average *average, size_t from, size_t to)
+{
+    double sum = 0;
+    unsigned count = 0;
+    for (size_t j = 0; j < average->placements; j++)
+        for (size_t i = from; i < to; i++) {
+            const double misses = average->misses[j * average->n + i];
+            sum += isnan(misses) ? 0 : misses;
+            count += !isnan(misses);
+        }
+    return count ? sum / count : NAN;
+}
+
+/* Whether as many pages as there are ways miss: the lines of a page then share sets with each
+   other, as by a hash whose way is no multiple of a page, and pages have no colours. */
+static bool pages_meet_themselves(const struct average *average, double page, uint32_t ways)
+{
+    size_t from = 0, to = 0;
+    while (to < average->n && average->k[to] <= page * ways)
+        from += average->k[to++] <= page * ways / 2;
+    return mean_of(average, from, to) > NONE;
+}
+
 /* Where pages fall into colours, and one page too many makes all of its colour miss, as under LRU,
    the rise as a whole tells how many there are; and these, with the ways, where misses begin, which
    is the doing of few placements. */
@@ -311,24 +335,11 @@ static bool ask_colours(struct fm_lab *lab, struct average *average, uint32_t wa
         return true;
     const double at = page * fm_colour_pages(FM_CAPACITY_MISSES, fit.colours, ways);
     if (fit.residual > DESCRIBED || fit.colours < FEW_COLOURS || at * AGREES < crossing->low ||
-        at > AGREES * crossing->high)
+        at > AGREES * crossing->high || pages_meet_themselves(average, page, ways))
         return true;
     *told = true;
     *crossing = with_interval(lab, average, page, ways, at);
     return true;
-}
-
-static double mean_of(const struct average *average, size_t from, size_t to)
-{
-    double sum = 0;
-    unsigned count = 0;
-    for (size_t j = 0; j < average->placements; j++)
-        for (size_t i = from; i < to; i++) {
-            const double misses = average->misses[j * average->n + i];
-            sum += isnan(misses) ? 0 : misses;
-            count += !isnan(misses);
-        }
-    return count ? sum / count : 1;
 }
 
 /* What a miss costs by the end of the rise, where that is more than groups tell: of some policies

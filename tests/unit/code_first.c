@@ -146,6 +146,18 @@ static void is_not_confused_by_a_tlb_of_as_many_entries_as_ways(void **state)
     expect_first(&machine);
 }
 
+/* A way is a page and a half: a hash moves a page in two parts, which may meet each other. */
+static void finds_a_cache_that_divides_pages(void **state)
+{
+    (void)state;
+    struct fm_description machine = noisy_machine();
+    put_in(&machine, cache(1, FM_HOLDS_DATA, 12288, 64, 3, 5), FM_INDEX_VIRTUAL, FM_REPLACE_LRU);
+    put_in(&machine, cache(2, FM_HOLDS_BOTH, 147456, 64, 12, 15), FM_INDEX_VIRTUAL, FM_REPLACE_LRU);
+    put_in(&machine, cache(1, FM_HOLDS_INSTRUCTIONS, 12288, 64, 2, 4), FM_INDEX_HASHED,
+           FM_REPLACE_FIFO);
+    expect_first(&machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +167,7 @@ int main(void)
         cmocka_unit_test(finds_a_line_before_longer_ones),
         cmocka_unit_test(finds_a_hashed_cache_of_short_lines),
         cmocka_unit_test(is_not_confused_by_a_tlb_of_as_many_entries_as_ways),
+        cmocka_unit_test(finds_a_cache_that_divides_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
