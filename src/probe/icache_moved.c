@@ -77,6 +77,20 @@ static bool look_at_distances(struct fm_lab *lab, struct fm_icache *icache,
     return true;
 }
 
+/* Whether data has a level behind the first that begins to miss there and has such lines: groups of
+   code may be those of it. */
+static bool may_be_of_data(const struct fm_lab *lab, const struct fm_code_groups *groups,
+                           const struct fm_crossing *crossing)
+{
+    for (size_t i = 1; i + 1 < lab->known.count; i++) {
+        const struct fm_known_level *level = &lab->known.levels[i];
+        if (level->line == groups->line && crossing->high > level->rise_from &&
+            crossing->low < level->rise_to)
+            return true;
+    }
+    return false;
+}
+
 bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
                       const struct fm_code_groups *groups, struct fm_error *err)
 {
@@ -96,6 +110,10 @@ bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct
         return false;
     if (icache->ways)
         return true;
+    if (may_be_of_data(lab, groups, &average.crossing)) {
+        fm_give_up_l1i(lab, "what shows of it may be the level behind, which data has too");
+        return true;
+    }
     if (!fm_time_code_miss(lab, icache, average.all, &miss, err))
         return false;
     know(lab, icache, average.crossing.at, average.all, miss.ns);

@@ -187,10 +187,9 @@ static bool ask_behind(struct fm_lab *lab, struct fm_icache *icache, size_t step
             *of = one_more ? FM_RISE_OPERATIONS : FM_RISE_UNCLEAR;
             return true;
         }
-        /* What holds operations has shorter units than the cache behind it: this is a second cache
-           of code, or a rise of the same one, which luck with pages has rise twice. */
+        /* What holds operations has shorter units than the cache behind it: this is a rise of the
+           same cache, which luck with pages has rise twice. */
     }
-    *of = FM_RISE_CACHE;
     return true;
 }
 

@@ -244,11 +244,35 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
     return true;
 }
 
+/* Times its pages before which a rise cannot end. */
+#define LEAST_RISE 1.2
+
+/* What a miss costs beyond the end of a rise; and where it is not there, halfway to it: behind
+   other levels noise may put the end of a rise as far as where caches miss, and hide what
+   translation takes. */
+static bool measure_rise(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                         struct fm_error *err)
+{
+    struct fm_tlb_step *step = &tlbs->known[index].step;
+    const struct fm_tlb_step read = *step;
+    if (!measure_cost(lab, tlbs, index, 1, err))
+        return false;
+    const double halfway = floor(sqrt(read.held * read.missed));
+    if (index == 0 || fm_rise_is_there(lab, tlbs, index) || halfway < LEAST_RISE * read.held)
+        return true;
+    step->missed = halfway;
+    if (!measure_cost(lab, tlbs, index, 1, err))
+        return false;
+    if (!fm_rise_is_there(lab, tlbs, index))
+        step->missed = read.missed;
+    return true;
+}
+
 bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *is_one,
                     struct fm_error *err)
 {
     *is_one = false;
-    if (!measure_cost(lab, tlbs, index, 1, err) || !fm_is_a_tlb(lab, tlbs, index, is_one, err))
+    if (!measure_rise(lab, tlbs, index, err) || !fm_is_a_tlb(lab, tlbs, index, is_one, err))
         return false;
     if (!*is_one) {
         take_away(tlbs, index);
