@@ -319,8 +319,9 @@ static bool second(struct fm_lab *lab, struct fm_icache *icache, const struct fm
     const size_t ways = counted->ways;
     const size_t way_bytes = (size_t)(counted->bytes / (double)ways);
     *agrees = false;
+    icache->pitch = counted->line;
     icache->lines.apart = counted->line / 2;
-    const bool drawn = fm_read_fetch_curve(lab, icache, counted->line, limit, "code", err);
+    const bool drawn = fm_read_fetch_curve(lab, icache, icache->pitch, limit, "code", err);
     icache->lines.apart = FM_WORD;
     if (!drawn)
         return false;

@@ -15,8 +15,8 @@
 #define RANDOM_MACHINES 2u
 #define SURVEYS         1u
 #else
-#define RANDOM_MACHINES 8u
-#define SURVEYS         3u
+#define RANDOM_MACHINES 6u
+#define SURVEYS         2u
 #endif
 
 /* Two levels of caches and no TLB. */
