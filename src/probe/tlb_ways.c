@@ -222,7 +222,10 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
                     double *middle, struct fm_error *err)
 {
     struct group one = *group, fewer;
+    /* Of jumps, what predicts them makes some groups dearer now and then, whatever their pages do.
+     */
     const bool unsure =
+        search->list.code ||
         READING * search->whole_ns > LARGE * (search->step->cost - search->step->cost_before);
     const int wanted = unsure ? MOST_CONFIRMATIONS : CONFIRMATIONS;
     double parts[MOST_CONFIRMATIONS];
