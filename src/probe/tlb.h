@@ -114,6 +114,12 @@ bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
    strides that fit the rise of the cost. Leaves ways 0 where no group does so. */
 bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
 
+/* Finds the same, and entries, by taking in pages until none fits any more, and by counting which
+   of them share a set with one that does not. Needs no stride, and takes much longer. Leaves ways 0
+   where that does not decide. `event` counts what misses; FM_EVENTS: the clock tells. */
+bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, unsigned event,
+                  struct fm_error *err);
+
 /* Halves down to the largest number of pages that a level holds, all of which then hit. Where
    misses set in little by little, as with victims drawn by lot, the last entries hide among them:
    it is not sharp then. */
@@ -123,12 +129,6 @@ bool fm_find_tlb_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known
 /* Whether as many neighbours as a level has entries fit, or all but. */
 bool fm_tlb_entries_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
                         bool *yes, struct fm_error *err);
-
-/* Finds the same, and entries, by taking in pages until none fits any more, and by counting which
-   of them share a set with one that does not. Needs no stride, and takes much longer. Leaves ways 0
-   where that does not decide. `event` counts what misses; FM_EVENTS: the clock tells. */
-bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, unsigned event,
-                  struct fm_error *err);
 
 /* The event of a level, FM_EVENTS where it has none, and what it showed. */
 unsigned fm_tlb_event(const struct fm_tlbs *tlbs, size_t index);
