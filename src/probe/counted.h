@@ -76,10 +76,12 @@ struct fm_counted {
     bool missed;      /* there are misses at all, up to `to` */
     size_t grain;     /* the unit in which its edge was found: a line, as far as that is seen */
     bool thin;        /* one unit of many was seen to miss as all do */
+    bool mixed;       /* … or that it does not: a hash decides, or there is one set */
     bool sharp;       /* it begins to miss at the same footprint wherever the pages lie */
     double bytes;     /* that is it; or where one reference in twenty misses, over placements */
     double low, high; /* where that may lie; both are `bytes` where it is sharp */
     double effective; /* where one reference in twenty misses */
+    double crowded;   /* of twice that at least this part misses, by units of `grain` */
     size_t line;      /* 0: not determined */
     size_t ways;      /* 0: not determined */
     bool full;        /* one set */

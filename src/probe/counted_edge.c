@@ -62,6 +62,14 @@ size_t fm_count_thinness(const struct fm_lab *lab, const struct fm_count_search 
     return thin;
 }
 
+static bool could_be_thin(const struct fm_lab *lab, const struct fm_count_search *search,
+                          size_t units)
+{
+    struct fm_count_search thin = *search;
+    thin.thin = true;
+    return fm_count_thinness(lab, &thin, units) > 1;
+}
+
 /* Misses in a lap over so many units from the arena's begin; `none` or fewer are none. */
 bool fm_misses_over(struct fm_lab *lab, struct fm_count_search *search, size_t units, double none,
                     double *misses, struct fm_error *err)
@@ -100,6 +108,7 @@ static bool ascend(struct fm_lab *lab, struct fm_count_search *search, size_t *f
             return false;
         if (each > FM_ONE_IN_TWENTY * (double)units) {
             *misses = units;
+            search->missed = each;
             return true;
         }
         *fits = units;
@@ -327,6 +336,7 @@ static bool find_edge(struct fm_lab *lab, struct fm_count_search *search,
         return false;
     found->missed = misses > 0;
     found->thin = fm_count_thinness(lab, search, fits) > 1;
+    found->mixed = !found->thin && could_be_thin(lab, search, fits);
     found->grain = plan->unit;
     found->bytes = found->effective = (double)(fits * plan->unit);
     found->low = found->high = found->bytes;

@@ -5,14 +5,14 @@
 #include "probe/counted_search.h"
 #include "probe/lab.h"
 
-/* Bounds, one to the other, between which whole numbers are tried that may be all there is room
-   for; and how many of them. */
-#define ROUGHLY 1.5
-#define ROUND   3
+/* Round numbers that are tried, which may be all there is room for. */
+#define ROUND 3
 /* … and that are near enough where pages move what lies between. */
 #define NEARLY 1.03
 /* A little less than how close the bounds must come. */
 #define BESIDE 1.0038
+/* So near to one in twenty, as a part of it, is where it is. */
+#define JUST 0.02
 /* Pages of which luck would not leave an edge where it was, to the unit, even once. */
 #define MANY_PAGES 512
 
@@ -20,7 +20,8 @@
 struct bounds {
     size_t none, some;
     size_t fits, misses;
-    double fitting, missing; /* the parts of both that miss */
+    double some_misses; /* of the fewest that do, in a lap */
+    double part;        /* that misses of what was looked at last */
 };
 
 static bool look(struct fm_lab *lab, struct fm_count_search *search, size_t units,
@@ -29,18 +30,17 @@ static bool look(struct fm_lab *lab, struct fm_count_search *search, size_t unit
     double each;
     if (!fm_misses_over(lab, search, units, FM_NO_MISS, &each, err))
         return false;
-    if (each <= FM_NO_MISS)
+    if (each <= FM_NO_MISS) {
         bounds->none = units > bounds->none ? units : bounds->none;
-    else
-        bounds->some = units < bounds->some ? units : bounds->some;
-    const double part = each / (double)units;
-    if (part <= FM_ONE_IN_TWENTY && units > bounds->fits) {
-        bounds->fits = units;
-        bounds->fitting = part;
-    } else if (part > FM_ONE_IN_TWENTY && units < bounds->misses) {
-        bounds->misses = units;
-        bounds->missing = part;
+    } else if (units < bounds->some) {
+        bounds->some = units;
+        bounds->some_misses = each;
     }
+    bounds->part = each / (double)units;
+    if (bounds->part <= FM_ONE_IN_TWENTY && units > bounds->fits)
+        bounds->fits = units;
+    else if (bounds->part > FM_ONE_IN_TWENTY && units < bounds->misses)
+        bounds->misses = units;
     return true;
 }
 
@@ -108,23 +108,25 @@ static bool halve_misses(struct fm_lab *lab, struct fm_count_search *search, str
     return true;
 }
 
-/* Misses grow with what is too much, so that both bounds tell where one in twenty may be: there,
-   and beside it on the other side, is looked first. */
+/* One unit too many misses, and so do those that share its set: with others, in other sets, as many
+   again. That tells where one in twenty does. There is looked first; and where it is not just so
+   many, beside it on the other side. */
 static bool close_in(struct fm_lab *lab, struct fm_count_search *search, struct bounds *bounds,
                      struct fm_error *err)
 {
-    const size_t middle = bounds->fits + (bounds->misses - bounds->fits) / 2;
-    if (middle == bounds->fits || (bounds->missing == 0 && !look(lab, search, middle, bounds, err)))
-        return middle == bounds->fits;
-    const double part = (FM_ONE_IN_TWENTY - bounds->fitting) / (bounds->missing - bounds->fitting);
-    const size_t at = bounds->fits + (size_t)(part * (double)(bounds->misses - bounds->fits));
-    if (bounds->missing == 0 || at <= bounds->fits || at >= bounds->misses)
-        return true;
-    if (!look(lab, search, at, bounds, err))
-        return false;
-    const double beside = (double)at * (bounds->fits == at ? BESIDE : 1 / BESIDE);
-    return (size_t)beside <= bounds->fits || (size_t)beside >= bounds->misses ||
-           look(lab, search, (size_t)beside, bounds, err);
+    const double each = bounds->some_misses;
+    const double more = FM_ONE_IN_TWENTY * (double)bounds->none / (each - FM_ONE_IN_TWENTY);
+    size_t at = bounds->none + (size_t)more;
+    for (int i = 0; i < 2 && at > bounds->fits && at < bounds->misses; i++) {
+        if (!look(lab, search, at, bounds, err))
+            return false;
+        if (fabs(bounds->part - FM_ONE_IN_TWENTY) < JUST * FM_ONE_IN_TWENTY) {
+            bounds->fits = at;
+            bounds->misses = at + 1;
+        }
+        at = (size_t)((double)at * (bounds->fits == at ? BESIDE : 1 / BESIDE));
+    }
+    return true;
 }
 
 bool fm_count_in_full(struct fm_lab *lab, struct fm_count_search *search, size_t fits,
@@ -132,8 +134,7 @@ bool fm_count_in_full(struct fm_lab *lab, struct fm_count_search *search, size_t
 {
     const double unit = (double)search->plan->unit;
     struct bounds bounds = {.some = misses, .fits = fits, .misses = misses};
-    if (!halve_misses(lab, search, &bounds, ROUGHLY, err) ||
-        !try_round_numbers(lab, search, &bounds, err) || !halve_none(lab, search, &bounds, err))
+    if (!try_round_numbers(lab, search, &bounds, err) || !halve_none(lab, search, &bounds, err))
         return false;
     /* Where it is not sharp this is one placement of many. */
     const bool sharp = bounds.none > 0 && bounds.some == bounds.none + 1;
@@ -148,7 +149,9 @@ bool fm_count_in_full(struct fm_lab *lab, struct fm_count_search *search, size_t
     const int times = pages > MANY_PAGES ? FM_COUNT_ONCE : FM_COUNT_AGAIN;
     if (!fm_count_holds_again(lab, search, bounds.none, 1, times, &found->sharp, err))
         return false;
-    if (found->sharp)
-        found->bytes = found->low = found->high = (double)bounds.none * unit;
+    if (!found->sharp)
+        return true;
+    found->bytes = found->low = found->high = (double)bounds.none * unit;
+    found->crowded = search->missed / fmax((double)misses, 2 * (double)bounds.none);
     return true;
 }

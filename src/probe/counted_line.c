@@ -122,35 +122,44 @@ static bool find_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
            line_from(lab, plan, plan->unit, found, err);
 }
 
-/* With its line known twice as much must miss, line by line, since every set then has twice its
-   ways: where the index is hashed a few lines that meet make an edge which is as sharp, but far
-   from full. */
+/* Twice as much must miss, line by line, since every set then has twice its ways: where the index
+   is hashed a few lines that meet make an edge which is as sharp, but far from full. */
+static bool check_sharp(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t line,
+                        struct fm_counted *found, struct fm_error *err)
+{
+    double all = found->crowded;
+    if ((line != found->grain || all < MANY) &&
+        !misses_of_halves(lab, plan, found, line, ALL_EIGHTHS, true, &all, err))
+        return false;
+    found->sharp = all >= MANY;
+    return true;
+}
+
+/* Of a hashed structure it is not known which halves no set has too many of. */
 static bool sharp_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
                        struct fm_counted *found, struct fm_error *err)
 {
-    double all;
-    if (!fm_lab_place(lab, (size_t)(2 * found->bytes) + 2 * plan->longest_line, err) ||
-        !find_line(lab, plan, found, err))
+    if (!fm_lab_place(lab, (size_t)(2 * found->bytes) + 2 * plan->longest_line, err))
         return false;
-    if (!found->line)
-        return true;
-    if (!misses_of_halves(lab, plan, found, found->line, ALL_EIGHTHS, true, &all, err))
+    if (found->mixed)
+        return check_sharp(lab, plan, found->grain, found, err);
+    if (!find_line(lab, plan, found, err))
         return false;
-    found->sharp = all >= MANY;
+    if (found->line && !check_sharp(lab, plan, found->line, found, err))
+        return false;
     found->line = found->sharp ? found->line : 0;
     return true;
 }
 
 static bool misses_of_swept(struct fm_lab *lab, const struct fm_counted_plan *plan,
-                            const struct fm_counted *found, double bytes, double *part,
-                            struct fm_error *err)
+                            const struct fm_counted *found, double bytes, enum fm_warmth warmth,
+                            double *part, struct fm_error *err)
 {
     const struct fm_swept_plan swept = {.bytes = (size_t)bytes / plan->unit * plan->unit,
                                         .unit = plan->unit,
                                         .page = lab->machine->info.page_size,
                                         .seed = lab->placement_seed};
-    const struct fm_count_care care = {
-        .bit = plan->bit, .warmth = FM_WARM_GROWN, .manner = plan->manner};
+    const struct fm_count_care care = {.bit = plan->bit, .warmth = warmth, .manner = plan->manner};
     struct fm_string string;
     double misses;
     if (!fm_swept_string(&string, &swept, err))
@@ -220,7 +229,7 @@ static bool half_of_lines(struct fm_lab *lab, const struct fm_counted_plan *plan
                                         .variant = variant,
                                         .packed = plan->longest_line};
     return plan->longest_line > lab->machine->info.page_size / 2
-               ? misses_of_swept(lab, plan, found, bytes / 2, part, err)
+               ? misses_of_swept(lab, plan, found, bytes / 2, FM_WARM_GROWN, part, err)
                : misses_of_stripes(lab, plan, found, half, part, err);
 }
 
@@ -230,7 +239,7 @@ static bool add_placement(struct fm_lab *lab, const struct fm_counted_plan *plan
 {
     double all, half;
     if (!fm_lab_place(lab, (size_t)bytes + lab->machine->info.page_size, err) ||
-        !misses_of_swept(lab, plan, found, bytes, &all, err) ||
+        !misses_of_swept(lab, plan, found, bytes, FM_WARM_LAPS, &all, err) ||
         !half_of_lines(lab, plan, found, bytes, variant, &half, err))
         return false;
     sums->all += all;
@@ -312,5 +321,5 @@ bool fm_counted_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
     found->line = 0;
     if (found->sharp && !sharp_line(lab, plan, found, err))
         return false;
-    return found->sharp || fm_counted_chance_line(lab, plan, found, err);
+    return (found->sharp && !found->mixed) || fm_counted_chance_line(lab, plan, found, err);
 }

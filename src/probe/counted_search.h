@@ -26,6 +26,7 @@ struct fm_count_search {
     struct fm_curve *curve;
     size_t placed; /* bytes of the arena */
     bool thin;     /* large footprints are touched in part */
+    double missed; /* of the footprint at which an ascent ended */
 };
 
 /* Fresh pages. */

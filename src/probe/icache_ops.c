@@ -161,6 +161,14 @@ static bool ask_last(struct fm_lab *lab, struct fm_icache *icache, size_t step, 
     return fate != FM_CODE_PUSHED_OUT || ask_between(lab, icache, step, of, err);
 }
 
+/* Whether fetches take longer and longer from one rise to the next: the misses of a cache that lies
+   between, and whose sets fill so unevenly that it shows no rise of its own. */
+static bool creeps(const struct fm_lab *lab, const struct fm_icache *icache, size_t step)
+{
+    const double more = icache->steps[step + 1].cost_before - icache->steps[step].cost;
+    return more > FM_A_CYCLE * lab->known.cycle_ns;
+}
+
 /* What is to be made of a rise whose units are so short that filling them tells nothing. A cache
    that no data pushes code out of is a first one, and what stands before it with so short a unit is
    what cores keep operations in; unless code has no more levels than data then, and may have a
@@ -177,7 +185,7 @@ static bool ask_behind(struct fm_lab *lab, struct fm_icache *icache, size_t step
         if (!fm_ask_data(lab, icache, next, &fate, err))
             return false;
         if (fate == FM_CODE_PUSHED_OUT)
-            return ask_between(lab, icache, next - 1, of, err);
+            return creeps(lab, icache, next - 1) || ask_between(lab, icache, next - 1, of, err);
         if (fate == FM_CODE_UNCLEAR)
             return true;
         if (!has_one_more(lab, icache, next, &one_more, err) ||

@@ -107,13 +107,22 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
     return true;
 }
 
+static bool was_measured(const struct fm_walk *walk, double bytes)
+{
+    for (size_t i = 0; i < walk->count; i++)
+        if (walk->points[i].bytes == (size_t)bytes / walk->unit * walk->unit)
+            return true;
+    return false;
+}
+
 static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *err)
 {
     double bytes = from;
     bool looked = false;
     for (;;) {
         const double share = log(bytes / from + 1) / log(to / from + 1);
-        if (!fm_lab_go_on(lab, 0.4 * share, err) || !fm_walk_measure(lab, (size_t)bytes, NULL, err))
+        if (!fm_lab_go_on(lab, 0.4 * share, err) ||
+            (!was_measured(&lab->walk, bytes) && !fm_walk_measure(lab, (size_t)bytes, NULL, err)))
             return false;
         /* Beyond all that was counted a look ahead costs less than a plateau. */
         const unsigned plateau = is_beyond_counted(lab, bytes) ? PLATEAU - 1 : PLATEAU;
@@ -405,7 +414,9 @@ static bool resolve(struct fm_lab *lab, size_t index, struct fm_error *err)
         lab->walk.unit = level->line;
         return true;
     }
-    return walk_outward(lab, level->line, fmax(level->rise_from / 2, level->flat_from), err);
+    double from = fmax(level->rise_from / 2, level->flat_from);
+    const size_t line = level->line;
+    return fm_walk_longer_from(lab, line, &from, err) && walk_outward(lab, line, from, err);
 }
 
 static bool run(struct fm_lab *lab, struct fm_error *err)

@@ -4,13 +4,16 @@
 
 #include "refstring/refstring.h"
 
-/* Octaves that an edge by the clock and by counters may lie apart and be of one level. */
-#define SAME 1
+/* Times that an edge by the clock and by counters may lie apart and be of one level. */
+#define SAME 2
 
+/* Where lots are drawn a rise begins long before one in twenty misses. */
 static bool is_same(const struct fm_known_level *level, const struct fm_counted *counted)
 {
-    const double bytes = level->capacity > 0 ? level->capacity : level->rise_from;
-    return counted && fabs(log2(bytes / counted->effective)) < SAME;
+    const bool told = level->capacity > 0;
+    const double from = told ? level->capacity : level->rise_from;
+    const double to = told ? level->capacity : level->rise_to;
+    return counted && counted->effective > from / SAME && counted->effective < to * SAME;
 }
 
 static bool are_all(const struct fm_lab *lab, bool (*counts)(const struct fm_lab *, unsigned))

@@ -15,16 +15,33 @@
 #define SOME          0.34
 #define FEWEST_POINTS 6
 
+/* Pages from which on there is a part of a level's cost, up to those that its rise begins with: by
+   a hash some sets are too full long before most are. */
+static double begin_of_rise(const struct fm_curve *curve, const struct fm_known_tlb *tlb,
+                            double inside)
+{
+    const double least = inside + PART_OF_ALL * (tlb->step.cost - inside);
+    double begin = tlb->step.held;
+    for (size_t i = curve ? curve->point_count : 0; i-- > 0;) {
+        const struct fm_point *point = &curve->points[i];
+        if (point->x > tlb->step.held)
+            continue;
+        if (point->y < least)
+            break;
+        begin = point->x;
+    }
+    return begin;
+}
+
 /* What a visit to one of so many pages costs; NAN: that is at some edge, or not known. */
-static double expected(const struct fm_tlbs *tlbs, double pages)
+static double expected(const struct fm_tlbs *tlbs, const struct fm_curve *curve, double pages)
 {
     double cost = 0;
     for (size_t i = 0; i < tlbs->count; i++) {
         const struct fm_known_tlb *tlb = &tlbs->known[i];
-        /* By a hash some sets are too full long before all are. */
         const double held = tlb->ways && !tlb->hashed
                                 ? (double)tlb->entries * (double)tlb->piece / (double)tlbs->page
-                                : tlb->step.held;
+                                : begin_of_rise(curve, tlb, cost);
         if (pages < held / NEAR)
             break;
         if (pages < fmax(held, tlb->step.missed) * NEAR)
@@ -37,11 +54,12 @@ static double expected(const struct fm_tlbs *tlbs, double pages)
 void fm_compare_with_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs)
 {
     const struct fm_walk *walk = &lab->walk;
+    const struct fm_curve *curve = fm_result_find_curve(lab->result, tlbs->curve);
     unsigned compared = 0, differ = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
         const double pages = ceil((double)point->bytes / (double)tlbs->page);
-        const double model = expected(tlbs, pages);
+        const double model = expected(tlbs, curve, pages);
         if (isnan(model) || point->tlb_count == 0 || pages > tlbs->far)
             continue;
         /* The walk visits a page for two references. */

@@ -14,9 +14,11 @@
 static const size_t distances[] = {1, 16, 256};
 /* Part of a cache that the lines of the pages fill, so that it serves them. */
 #define PART 0.5
-/* Laps before those that are timed, and counted; under some policies one differs from the next. */
-#define WARM 3
-#define LAPS 4
+/* Laps before those that are timed, and counted; under some policies one differs from the next, and
+   where lots are drawn those that are timed are not those that are counted. */
+#define WARM      3
+#define LAPS      4
+#define LAPS_LOTS 64
 /* Part of the least that misses of a TLB add which is nothing. */
 #define NOTHING 0.5
 
@@ -24,10 +26,10 @@ static const size_t distances[] = {1, 16, 256};
 static bool cost_of(struct fm_lab *lab, struct fm_page_list *list, size_t pages, double *cost_ns,
                     double *rest_ns, struct fm_error *err)
 {
-    const struct fm_care care = {.repeats = 2,
-                                 .laps = WARM,
-                                 .references = LAPS * pages,
-                                 .lots = !fm_levels_are_counted(lab)};
+    const bool lots = !fm_levels_are_counted(lab);
+    const size_t references = (lots ? LAPS_LOTS : LAPS) * pages;
+    const struct fm_care care = {
+        .repeats = 2, .laps = WARM, .references = references, .lots = lots};
     struct fm_string string;
     double whole_ns;
     fm_page_list_fill(list, pages, 1);
@@ -37,7 +39,7 @@ static bool cost_of(struct fm_lab *lab, struct fm_page_list *list, size_t pages,
         !fm_single_visits(&string, list, lab->placement_seed, err))
         return false;
     fm_string_prime(&string, WARM);
-    fm_string_time(&string, LAPS * list->count);
+    fm_string_time(&string, references);
     if (!fm_served_fairly(lab, &string, rest_ns, err))
         return false;
     *cost_ns = whole_ns - *rest_ns;

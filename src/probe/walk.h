@@ -79,6 +79,10 @@ void fm_walk_forget(struct fm_walk_point *point);
 /* Measures a point again and keeps what is less: for one that interference must have touched. */
 bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err);
 
+/* Moves a footprint outward to where longer units than the walk's take no less time: from there on
+   they show no level inside once more. On fresh pages. */
+bool fm_walk_longer_from(struct fm_lab *lab, size_t unit, double *from, struct fm_error *err);
+
 /* The mean latency of a point across placements, its relative standard error, and what the TLB's
    part may be off by, as a part of it. */
 double fm_walk_mean(const struct fm_walk_point *point);

@@ -44,6 +44,9 @@ static void put_in(struct fm_description *machine, struct fm_cache_description c
     machine->caches[machine->cache_count++] = cache;
 }
 
+/* Surveys that luck with pages may leave it open in, so long as one of them tells it. */
+#define CHANCES 3
+
 /* Line, ways and capacity, this within a tenth where it is moved. */
 static void expect_first(const struct fm_description *machine)
 {
@@ -56,11 +59,19 @@ static void expect_first(const struct fm_description *machine)
         fail_msg("%s", err.text);
     options.only = "levels,icache";
     options.max_footprint = 16 << 20;
-    lab_survey(machine, &options, &result);
-    lab_expect(&result, "l1i.line", first->line, 0);
-    lab_expect(&result, "l1i.ways", first->ways, 0);
-    lab_expect(&result, "l1i.capacity", truth, first->index == FM_INDEX_VIRTUAL ? 0 : 0.1 * truth);
-    fm_result_free(&result);
+    bool told = false;
+    for (options.seed = 1; options.seed <= CHANCES && !told; options.seed++) {
+        lab_survey(machine, &options, &result);
+        told =
+            lab_finding(&result, "l1i.capacity")->status == FM_MEASURED || options.seed == CHANCES;
+        if (told) {
+            lab_expect(&result, "l1i.line", first->line, 0);
+            lab_expect(&result, "l1i.ways", first->ways, 0);
+            lab_expect(&result, "l1i.capacity", truth,
+                       first->index == FM_INDEX_VIRTUAL ? 0 : 0.1 * truth);
+        }
+        fm_result_free(&result);
+    }
 }
 
 /* 264 windows of 16 bytes, one in each 64, are 16.5 KiB: the two rises are one, and the windows'
