@@ -167,18 +167,6 @@ static size_t unit_at(const struct fm_walk *walk, size_t bytes)
     return walk->points[at == 0 || walk->points[at].bytes == bytes ? at : at - 1].unit;
 }
 
-static bool time_swept(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
-                       const struct fm_care *care, double *ns, struct fm_error *err)
-{
-    const struct fm_swept_plan plan = {.bytes = bytes,
-                                       .unit = unit,
-                                       .page = lab->machine->info.page_size,
-                                       .burst = burst,
-                                       .seed = lab->placement_seed};
-    struct fm_string string;
-    return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, care, ns, err);
-}
-
 /* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB
    yet, or it was measured on another placement (which changes nothing for a TLB), or it is the same
    on both sides and these are near. */
@@ -306,11 +294,11 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
     double whole, single = 0;
-    if (!time_swept(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err))
+    if (!fm_walk_time(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err))
         return false;
     const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes)) ||
                        whole - tlb_at(walk, (double)bytes) < sibling->least * (1 + STEADY);
-    if (!known && !time_swept(lab, bytes, unit, 1, care, &single, err))
+    if (!known && !fm_walk_time(lab, bytes, unit, 1, care, &single, err))
         return false;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
@@ -373,13 +361,13 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
                                  .steps = COARSE,
                                  .references = lap};
     double whole, single;
-    if (!time_swept(lab, point->bytes, unit, bursts ? 2 : 1, &care, &whole, err))
+    if (!fm_walk_time(lab, point->bytes, unit, bursts ? 2 : 1, &care, &whole, err))
         return false;
     *ns = whole - point->tlb_ns;
     if (how->drop)
         return true;
     if (bursts && point->tlb_count < TLB_READINGS && is_at_tlb_edge(&lab->walk, index)) {
-        if (!time_swept(lab, point->bytes, unit, 1, &care, &single, err))
+        if (!fm_walk_time(lab, point->bytes, unit, 1, &care, &single, err))
             return false;
         add_tlb_reading(point, single - whole, 1);
     }
@@ -393,10 +381,10 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
     const size_t unit = point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     double whole, single = 0;
-    if (!time_swept(lab, point->bytes, unit, bursts ? 2 : 1, &care_of[lab->options->effort], &whole,
-                    err) ||
+    if (!fm_walk_time(lab, point->bytes, unit, bursts ? 2 : 1, &care_of[lab->options->effort],
+                      &whole, err) ||
         (point->tlb_count &&
-         !time_swept(lab, point->bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
+         !fm_walk_time(lab, point->bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
         return false;
     if (whole < point->sum / point->placements) {
         const bool asked = point->tlb_count > 0;

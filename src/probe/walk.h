@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 
+struct fm_care;
 struct fm_lab;
 
 struct fm_walk_point {
@@ -78,6 +79,11 @@ void fm_walk_forget(struct fm_walk_point *point);
 
 /* Measures a point again and keeps what is less: for one that interference must have touched. */
 bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err);
+
+/* Times a footprint on the current placement, TLB's part included, by visits of so many units to a
+   page. */
+bool fm_walk_time(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
+                  const struct fm_care *care, double *ns, struct fm_error *err);
 
 /* Moves a footprint outward to where longer units than the walk's take no less time: from there on
    they show no level inside once more. On fresh pages. */
