@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/crossing.h"
+#include "probe/capacity.h"
 #include "probe/fit.h"
 #include "probe/probe.h"
 
@@ -30,9 +31,6 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
    much fits. */
 #define WIDE     1.35
 #define TOO_WIDE 4
-/* What the levels around it may make of a plateau: without its height there is no telling misses
-   from hits. */
-#define HIDDEN 0.2
 /* Beyond an edge that counters have shown, and so near that the next level is far. */
 #define BEYOND 1.08
 /* … before one that is another on each placement. */
@@ -68,30 +66,14 @@ static double first_guess(const struct fm_lab *lab, const struct fm_known_level 
     return 0;
 }
 
-/* What the other levels' misses make of a latency at a footprint: the level inside that still
-   hits, the one outside that misses already. */
-static double blur(const struct fm_lab *lab, const struct edge *edge, double bytes)
-{
-    const struct fm_knee_fit *fit = &lab->known.fit;
-    double sum = 0;
-    for (size_t i = 0; lab->known.levels[edge->level].blurred && i < fit->count; i++) {
-        const double misses = fm_fit_misses(fit, i, bytes);
-        const double step = fit->heights[i + 1] - fit->heights[i];
-        if (i < edge->level)
-            sum -= (1 - misses) * step;
-        else if (i > edge->level)
-            sum += misses * step;
-    }
-    return sum;
-}
-
 static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double bytes, double *ratio,
                           struct fm_error *err)
 {
     double ns;
     if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)bytes, &ns, err))
         return false;
-    *ratio = (ns - blur(lab, edge, bytes) - edge->hit_ns) / (edge->miss_ns - edge->hit_ns);
+    *ratio = (ns - fm_fit_beside(lab, edge->level, bytes) - edge->hit_ns) /
+             (edge->miss_ns - edge->hit_ns);
     return true;
 }
 
@@ -338,14 +320,17 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
     struct fm_fitted fitted;
     double at, low, high;
-    if (finding && (level->inferred || level[1].inferred || level->hidden > HIDDEN)) {
+    /* Without its height there is no telling misses from hits. */
+    if (finding && (level->inferred || level[1].inferred || level->hidden > FM_HIDDEN)) {
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
         return true;
     }
     fm_lab_fitted(lab, &fitted);
     if (!finding || !fm_fitted_crossing(&fitted, index, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
-    report_capacity(lab, index, (const double[]){at, low, high}, "knees");
+    double interval[] = {at, low, high};
+    fm_hold_to_readings(lab, &fitted, index, interval);
+    report_capacity(lab, index, interval, "knees");
     return true;
 }
 

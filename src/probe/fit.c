@@ -331,3 +331,18 @@ double fm_fitted_blur(const struct fm_fitted *fitted, size_t level)
     }
     return least;
 }
+
+double fm_fit_beside(const struct fm_lab *lab, size_t level, double bytes)
+{
+    const struct fm_knee_fit *fit = &lab->known.fit;
+    double sum = 0;
+    for (size_t i = 0; lab->known.levels[level].blurred && i < fit->count; i++) {
+        const double misses = fm_fit_misses(fit, i, bytes);
+        const double step = fit->heights[i + 1] - fit->heights[i];
+        if (i < level)
+            sum -= (1 - misses) * step;
+        else if (i > level)
+            sum += misses * step;
+    }
+    return sum;
+}

@@ -47,6 +47,10 @@ bool fm_fitted_height(const struct fm_fitted *fitted, size_t level, double *ns, 
    its own; 0 where there is no fit. */
 double fm_fitted_blur(const struct fm_fitted *fitted, size_t level);
 
+/* What the misses of other levels make of a latency at a footprint, where the level is blurred: the
+   level inside that still hits, the one outside that misses already. */
+double fm_fit_beside(const struct fm_lab *lab, size_t level, double bytes);
+
 /* How far luck with pages, and interference, can have moved that footprint, as a logarithm. */
 double fm_luck(const struct fm_fitted *fitted, size_t level, double at, double misses);
 

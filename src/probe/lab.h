@@ -16,6 +16,10 @@
 #include "probe/counted.h"
 #include "probe/walk.h"
 
+/* What the levels around it may make of a plateau, as a part of its height, and leave it known.
+   They are by the shapes of their knees, to a half or so. */
+#define FM_HIDDEN 0.1
+
 /* One data cache as far as it is known, or memory behind the last. All of it measured. */
 struct fm_known_level {
     double height_ns; /* latency of its plateau, TLB share taken out */

@@ -20,9 +20,6 @@
 #define STEERED 0.025
 /* What a plateau may differ from the fit and still pass for flat. */
 #define BLURRED 0.03
-/* What the levels around it may make of a plateau, as a part of its height. They are known by the
-   shapes of their knees, to a half or so. */
-#define HIDDEN 0.1
 /* What an octave's distance from the middle counts for, as a change of latency. */
 #define ALIKE 0.005
 /* Points of the walk are no further apart than this. */
@@ -159,7 +156,7 @@ static bool is_possible(const struct fm_known *known, size_t index)
 /* What no plateau shows is known by no more than that a fit needs it. */
 static bool is_hidden(const struct fm_known_level *level)
 {
-    return level->inferred || level->hidden > HIDDEN;
+    return level->inferred || level->hidden > FM_HIDDEN;
 }
 
 static void report(struct fm_lab *lab, size_t index)

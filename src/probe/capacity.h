@@ -1,0 +1,14 @@
+/* What is between readings of a walk and a capacity. */
+#ifndef FM_PROBE_CAPACITY_H
+#define FM_PROBE_CAPACITY_H
+
+#include "probe/fit.h"
+
+struct fm_lab;
+
+/* Moves a capacity that knees tell, and its bounds (at, low, high), to where the readings of the
+   walk surely have it, if that is elsewhere. */
+void fm_hold_to_readings(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                         double interval[3]);
+
+#endif

@@ -1,0 +1,62 @@
+/* Capacities by the shape of knees, held against single readings: where a sharp rise is taken for a
+ * soft one, knees have it begin too early. */
+#include <math.h>
+
+#include "probe/capacity.h"
+#include "probe/lab.h"
+
+/* Standard errors to be sure, placements that tell them, and what a clock is off by. */
+#define SURE        3
+#define ENOUGH      4
+#define CLOCK_ERROR 0.008
+/* What a capacity that stands beside a reading is off by at the least. */
+#define BESIDE 1.01
+
+/* The part that misses a level at a point of the walk, and how far that may be off. */
+static double misses_at(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                        size_t i, double *off)
+{
+    const struct fm_known_level *known = &lab->known.levels[level];
+    const double step = known[1].height_ns - known->height_ns;
+    const double ns = fitted->latency[i] - fm_fit_beside(lab, level, fitted->bytes[i]);
+    const struct fm_walk_point *point = &fitted->walk->points[i];
+    const double error = hypot(CLOCK_ERROR, hypot(fm_walk_error(point), fm_walk_tlb_error(point)));
+    *off = point->placements < ENOUGH ? INFINITY : SURE * error * fitted->latency[i] / step;
+    return (ns - known->height_ns) / step;
+}
+
+/* Between two points, one on either side of so many misses. */
+static double between(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                      size_t before)
+{
+    double off;
+    const double a = misses_at(lab, fitted, level, before, &off);
+    const double b = misses_at(lab, fitted, level, before + 1, &off);
+    const double part = b > a ? fmin(fmax((FM_CAPACITY_MISSES - a) / (b - a), 0), 1) : 0.5;
+    return fitted->bytes[before] * pow(fitted->bytes[before + 1] / fitted->bytes[before], part);
+}
+
+void fm_hold_to_readings(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                         double interval[3])
+{
+    const double from = lab->known.levels[level].flat_from;
+    size_t inside = SIZE_MAX, outside = SIZE_MAX;
+    for (size_t i = 0; i + 1 < fitted->curve.n && outside == SIZE_MAX; i++) {
+        double off;
+        const double misses = misses_at(lab, fitted, level, i, &off);
+        if (fitted->bytes[i] < from)
+            continue;
+        if (misses + off < FM_CAPACITY_MISSES)
+            inside = i;
+        else if (misses - off > FM_CAPACITY_MISSES && inside != SIZE_MAX)
+            outside = i;
+    }
+    if (outside == SIZE_MAX || outside == 0)
+        return;
+    const double low = fitted->bytes[inside], high = fitted->bytes[outside];
+    if (interval[0] >= low && interval[0] <= high)
+        return;
+    interval[0] = between(lab, fitted, level, interval[0] < low ? inside : outside - 1);
+    interval[1] = fmin(low, interval[0] / BESIDE);
+    interval[2] = fmax(high, interval[0] * BESIDE);
+}
