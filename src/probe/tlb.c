@@ -9,177 +9,8 @@
 #include "core/units.h"
 #include "probe/growth.h"
 #include "probe/probe.h"
+#include "probe/tlb_report.h"
 #include "probe/unified.h"
-
-/* What two good surveys of one machine differ by. */
-#define LEAST_WIDTH 0.03
-/* Part of a cost by which readings of it may differ for it to be told. */
-#define UNSTEADY 0.3
-
-static struct fm_finding *tlb_finding(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,
-                                      const char *attribute, const char *unit)
-{
-    char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "%s%zu%s.%s", tlbs->name, index + 1, tlbs->qualifier,
-             attribute);
-    return fm_result_finding(lab->result, property, unit);
-}
-
-static void report_number(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,
-                          const char *attribute, const char *unit, double value, const char *method,
-                          const char *meter)
-{
-    struct fm_finding *finding = tlb_finding(lab, tlbs, index, attribute, unit);
-    if (finding && meter)
-        fm_decided(finding, fm_number(value), 0.98, meter, method);
-    else if (finding)
-        fm_measured(finding, value, value, value, 0.98, method, tlbs->evidence);
-}
-
-static void report_open(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,
-                        const char *attribute, const char *unit, const char *reason)
-{
-    struct fm_finding *finding = tlb_finding(lab, tlbs, index, attribute, unit);
-    if (finding)
-        fm_undetermined(finding, reason);
-}
-
-static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
-{
-    const struct fm_known_tlb *tlb = &tlbs->known[index];
-    if (tlb->ways == 0) {
-        char reason[sizeof((struct fm_finding *)0)->note];
-        snprintf(reason, sizeof reason,
-                 "misses begin after %.0f pages and are many at %.0f, but no stride conflicts by "
-                 "itself: the index may be hashed%s%s",
-                 tlb->step.held, tlb->step.missed, tlb->doubt ? "; " : "",
-                 tlb->doubt ? tlb->doubt : "");
-        report_open(lab, tlbs, index, "entries", "", reason);
-        report_open(lab, tlbs, index, "reach", "B", reason);
-        report_open(lab, tlbs, index, "ways", "", reason);
-        return;
-    }
-    report_number(lab, tlbs, index, "entries", "", tlb->entries, tlb->method, tlb->meter);
-    report_number(lab, tlbs, index, "reach", "B", (double)tlb->entries * (double)tlb->piece,
-                  tlb->method, tlb->meter);
-    report_number(lab, tlbs, index, "page_size", "B", (double)tlb->piece, "pieces", NULL);
-    report_number(lab, tlbs, index, "ways", "", tlb->ways, tlb->method, tlb->meter);
-    struct fm_finding *ways = tlb_finding(lab, tlbs, index, "ways", "");
-    if (ways && tlb->sets == 1)
-        ways->value = ways->low = ways->high = fm_text("full");
-}
-
-/* Entries that map less or more than the page that the kernel gave: the pages are not what they
-   seem. Those that were seen to grow have a warning of their own. */
-static void warn_of_pieces(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
-{
-    char page[FM_SIZE_TEXT], piece[FM_SIZE_TEXT];
-    const struct fm_known_tlb *tlb = &tlbs->known[index];
-    if (tlb->ways && tlb->piece > tlbs->list.mapped && tlbs->list.ripen.visits == 0)
-        fm_result_warn(lab->result, "page-groups", "read its entries in units of its own page_size",
-                       "an entry of %s%zu maps %s where pages of %s were asked for: it holds "
-                       "neighbours together, or the pages had been made larger before they were "
-                       "first timed",
-                       tlbs->name, index + 1, fm_format_size(tlb->piece, piece),
-                       fm_format_size(tlbs->list.mapped, page));
-    if (tlb->ways && tlb->piece < tlbs->list.mapped)
-        fm_result_warn(lab->result, "page-pieces",
-                       "in a virtual machine, have the host back it with huge pages",
-                       "an entry of %s%zu maps %s of a page of %s: these pages are larger than "
-                       "what backs them, or than what the TLB can hold",
-                       tlbs->name, index + 1, fm_format_size(tlb->piece, piece),
-                       fm_format_size(tlbs->list.mapped, page));
-}
-
-static void report_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)
-{
-    const struct fm_known *known = &lab->known;
-    struct fm_known_tlb *tlb = &tlbs->known[index];
-    const double cost = tlb->step.cost, low = tlb->cost_low * (1 - LEAST_WIDTH),
-                 high = tlb->cost_high * (1 + LEAST_WIDTH);
-    /* Some of the pages hit, more or fewer from place to place; or a level behind may have begun to
-       miss before all pages missed this one, which a group that misses by itself would tell. */
-    const bool unsteady = tlb->cost_high - tlb->cost_low > UNSTEADY * cost;
-    tlb->cost_open = unsteady || (tlb->soft && (!tlb->ways || tlb->spares));
-    if (tlb->cost_open) {
-        const char *reason = unsteady ? "it differs too much from one place to another: not all "
-                                        "pages miss where most do"
-                                      : "misses set in so slowly that they may be those of two "
-                                        "levels";
-        report_open(lab, tlbs, index, "miss_cost", "ns", reason);
-        report_open(lab, tlbs, index, "miss_cost_cycles", "cycles", reason);
-        return;
-    }
-    struct fm_finding *ns = tlb_finding(lab, tlbs, index, "miss_cost", "ns");
-    if (ns)
-        fm_measured(ns, cost, low, high, 0.95, "pages", tlbs->evidence);
-    struct fm_finding *cycles = tlb_finding(lab, tlbs, index, "miss_cost_cycles", "cycles");
-    if (!cycles)
-        return;
-    if (known->cycle_ns > 0)
-        fm_measured(cycles, cost / known->cycle_ns, low / known->cycle_high,
-                    high / known->cycle_low, 0.95, "pages", tlbs->evidence);
-    else
-        fm_undetermined(cycles, "the cycle time is not known");
-}
-
-/* Whether anything is said of a level; a rise alone makes none. */
-static bool is_told(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
-{
-    char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "%s%zu%s.entries", tlbs->name, index + 1, tlbs->qualifier);
-    return fm_result_find(lab->result, property);
-}
-
-/* Nothing is to be passed over in silence: that there is no level, or that one was seen once. */
-static void report_none(struct fm_lab *lab, const struct fm_tlbs *tlbs, bool rises)
-{
-    char reason[sizeof((struct fm_finding *)0)->note], size[FM_SIZE_TEXT];
-    const double far = tlbs->far,
-                 known = tlbs->count ? tlbs->known[tlbs->count - 1].step.missed : 0;
-    fm_format_size(tlbs->page, size);
-    if (tlbs->lost.held > known)
-        snprintf(reason, sizeof reason,
-                 "what rises after %.0f pages of %s was not there when it was looked at again",
-                 tlbs->lost.held, size);
-    else if (tlbs->count)
-        return;
-    else if (far < FM_TLB_FEWEST)
-        snprintf(reason, sizeof reason,
-                 "so few pages of %s fit the memory that is used that no TLB misses", size);
-    else
-        snprintf(reason, sizeof reason,
-                 rises ? "what rises up to %.0f pages of %s may come of caches or of page tables"
-                       : "translation costs nothing up to %.0f pages of %s",
-                 far, size);
-    report_open(lab, tlbs, tlbs->count, "entries", "", reason);
-}
-
-/* Marks the levels on the curve, each where its pages end, and what comes after them: the walk, or
-   for code that was followed no further the level it shares with data. */
-static void mark_levels(struct fm_lab *lab, const struct fm_tlbs *tlbs)
-{
-    struct fm_result *result = lab->result;
-    const struct fm_curve *drawn = fm_result_find_curve(result, tlbs->curve);
-    if (!drawn || !drawn->point_count || !tlbs->count)
-        return;
-    struct fm_curve *curve = &result->curves[drawn - result->curves];
-    for (size_t i = 0; i < tlbs->count && is_told(lab, tlbs, i); i++) {
-        const struct fm_known_tlb *tlb = &tlbs->known[i];
-        struct fm_step *step = &curve->steps[curve->step_count++];
-        /* An entry may map several pages; one that maps a piece of a page takes a visit all the
-         * same. */
-        step->x = tlb->ways || tlb->in_pieces
-                      ? (double)tlb->entries * fmax(1, (double)tlb->piece / (double)tlbs->page)
-                      : tlb->step.held;
-        step->y = tlb->step.cost_before;
-        snprintf(step->label, sizeof step->label, "%s%zu", tlbs->name, i + 1);
-    }
-    struct fm_step *after = &curve->steps[curve->step_count++];
-    after->x = curve->points[curve->point_count - 1].x;
-    after->y = tlbs->known[tlbs->count - 1].read_cost;
-    snprintf(after->label, sizeof after->label, "%s", tlbs->most > 0 ? "shared with data" : "walk");
-}
 
 /* What comes after the last level is the walk. */
 static void keep_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs)
@@ -236,7 +67,7 @@ static bool is_alone(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t inde
     const struct fm_finding *unified = fm_result_find(lab->result, property);
     if (known && (!data || (unified && unified->status == FM_MEASURED)))
         return true;
-    report_open(lab, tlbs, index, "entries", "",
+    fm_tlb_open(lab, tlbs, index, "entries", "",
                 known ? "it may be that of data: whether code shares that is not determined"
                       : "it may be that of data, which is not determined either");
     return false;
@@ -272,13 +103,6 @@ static bool open_tlbs(struct fm_tlbs *tlbs, const struct pages *pages, struct fm
     return true;
 }
 
-static void report_all(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)
-{
-    report_level(lab, tlbs, index);
-    report_cost(lab, tlbs, index);
-    warn_of_pieces(lab, tlbs, index);
-}
-
 /* The first level where its entries map no more than a piece of a page: its ways and sets are those
    of pieces. To the levels behind it no more is known of it than where pages miss it. */
 static bool survey_pieces(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct pages *pages,
@@ -297,7 +121,7 @@ static bool survey_pieces(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct
     *is_one = good && *is_one && pieces.known[0].piece < tlbs->page;
     if (*is_one) {
         struct fm_known_tlb *first = &tlbs->known[0];
-        report_all(lab, &pieces, 0);
+        fm_report_tlb(lab, &pieces, 0);
         first->entries = pieces.known[0].entries;
         first->in_pieces = true;
         first->piece = tlbs->page;
@@ -342,7 +166,7 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
             i--;
             continue;
         }
-        report_all(lab, &tlbs, i);
+        fm_report_tlb(lab, &tlbs, i);
         i++;
     }
     pages->grown = tlbs.count && tlbs.known[0].ways ? tlbs.known[0].piece : 0;
@@ -354,14 +178,14 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
         keep_walk(lab, &tlbs);
     }
     if (good)
-        report_none(lab, &tlbs, pages->rises);
-    mark_levels(lab, &tlbs);
+        fm_tlb_none(lab, &tlbs, pages->rises);
+    fm_mark_tlbs(lab, &tlbs);
     /* What was measured stays; less memory is no failure. */
     if (!good && err->code == FM_ERR_NO_MEMORY) {
         size_t reached = 0;
         while (reached < tlbs.count && tlbs.known[reached].piece)
             reached++;
-        report_open(lab, &tlbs, reached, "entries", "", err->text);
+        fm_tlb_open(lab, &tlbs, reached, "entries", "", err->text);
         *err = (struct fm_error){.code = FM_ERR_OK};
         good = true;
     }
@@ -478,7 +302,7 @@ static bool is_free(struct fm_lab *lab, const struct pages *pages, bool *yes, st
     const bool good = fm_tlb_counted(lab, &tlbs, 0) || fm_translation_is_free(lab, &tlbs, yes, err);
     if (good && *yes) {
         report_pages(lab, false);
-        report_none(lab, &tlbs, false);
+        fm_tlb_none(lab, &tlbs, false);
     }
     fm_page_list_close(&tlbs.list);
     return good;

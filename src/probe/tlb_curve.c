@@ -262,13 +262,38 @@ static void drop(struct rises *rises, size_t i)
     memmove(&rises->steps[i], &rises->steps[i + 1], (rises->count - i) * sizeof *rises->steps);
 }
 
+/* Times the pages over which it shows whether misses grow with them, and the power of their growth
+   that tells all pages (1) from always the same few (0). */
+#define WIDE_LEDGE 1.4
+#define FEW_OR_ALL 0.5
+
+/* Whether as many pages miss at the end of a ledge as at its begin: of a level all would. A hash
+   that fills one set too soon has the same few miss, however many others fit. */
+static bool are_the_same_few(const struct fm_tlb_point *points, size_t n,
+                             const struct fm_tlb_step *step)
+{
+    const struct fm_tlb_point *begin = NULL, *end = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (points[i].pages < step->missed || points[i].pages > step[1].held)
+            continue;
+        begin = begin ? begin : &points[i];
+        end = &points[i];
+    }
+    if (!begin || end->pages < WIDE_LEDGE * begin->pages || begin->cost <= step->cost_before)
+        return false;
+    const double before = (begin->cost - step->cost_before) * begin->pages;
+    const double after = (end->cost - step->cost_before) * end->pages;
+    return after < before * pow(end->pages / begin->pages, FEW_OR_ALL);
+}
+
 /* Takes out what only seems to be a level: its rise is the beginning of the next one, or none. */
-static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, struct rises *rises,
-                       struct fm_error *err)
+static bool join_rises(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_point *points,
+                       size_t n, struct rises *rises, struct fm_error *err)
 {
     for (size_t i = 0; i + 1 < rises->count;) {
-        enum ledge ledge;
-        if (!judge_ledge(lab, tlbs, &rises->steps[i], &ledge, err))
+        enum ledge ledge = BY_LUCK;
+        if (!are_the_same_few(points, n, &rises->steps[i]) &&
+            !judge_ledge(lab, tlbs, &rises->steps[i], &ledge, err))
             return false;
         if (ledge == LEVEL)
             i++;
@@ -288,7 +313,7 @@ struct fm_known_tlb fm_tlb_of_rise(const struct fm_tlb_step *step)
 
 bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error *err)
 {
-    struct fm_tlb_point points[MOST_POINTS];
+    struct fm_tlb_point points[MOST_POINTS], smooth[MOST_POINTS];
     struct rises rises = {.count = 0};
     const bool brief = *tlbs->qualifier && lab->options->effort != FM_THOROUGH;
     const double wanted = brief ? OTHER_PAGES : tlbs->most > 0 ? tlbs->most : FM_TLB_PAGES;
@@ -306,10 +331,11 @@ bool fm_read_tlb_curve(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_error
                                               points[i].cost - points[i].error,
                                               points[i].cost + points[i].error});
     tlbs->far = n ? points[n - 1].pages : 0;
-    if (!fm_smooth_tlb_points(points, n))
+    memcpy(smooth, points, n * sizeof *points);
+    if (!fm_smooth_tlb_points(smooth, n))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the curve");
-    rises.count = fm_read_tlb_steps(points, n, rises.steps, MOST_RISES);
-    if (!join_rises(lab, tlbs, &rises, err))
+    rises.count = fm_read_tlb_steps(smooth, n, rises.steps, MOST_RISES);
+    if (!join_rises(lab, tlbs, points, n, &rises, err))
         return false;
     tlbs->count = rises.count < FM_TLB_LEVELS ? rises.count : FM_TLB_LEVELS;
     for (size_t i = 0; i < tlbs->count; i++) {

@@ -322,8 +322,8 @@ static void finds_most_hashed_tlbs_in_noise(void **state)
 static void says_nothing_wrong_of_a_hashed_index(void **state)
 {
     (void)state;
-    static const uint32_t tlbs[][2] = {{64, 4}, {16, 2}, {96, 6}, {24, 1}};
-    for (unsigned i = 0; i < 8; i++) {
+    static const uint32_t tlbs[][2] = {{64, 4}, {16, 2}, {96, 6}, {24, 1}, {32, 2}};
+    for (unsigned i = 0; i < 10; i++) {
         struct fm_result result;
         struct fm_description machine = tlb_lab();
         add_tlb(&machine, tlbs[i / 2][0], tlbs[i / 2][1]);
@@ -614,7 +614,7 @@ static void a_ledge_is_no_level(void **state)
 static void finds_none_on_random_machines_without(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < RANDOM_MACHINES / 2; i++) {
+    for (unsigned i = 0; i < RANDOM_MACHINES / 4; i++) {
         struct fm_description machine;
         struct fm_result result;
         fm_random_machine(2000 + i, i, i % 2, &machine);
