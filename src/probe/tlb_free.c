@@ -14,11 +14,13 @@
 static const size_t distances[] = {1, 16, 256};
 /* Part of a cache that the lines of the pages fill, so that it serves them. */
 #define PART 0.5
-/* Laps before those that are timed, and counted; under some policies one differs from the next, and
-   where lots are drawn those that are timed are not those that are counted. */
-#define WARM      3
-#define LAPS      4
-#define LAPS_LOTS 64
+/* Laps before those that are timed, and counted. Under some policies one differs from the next, so
+   that of few pages there are many; and where lots are drawn those that are timed are not those
+   that are counted. */
+#define WARM       3
+#define LAPS       4
+#define LAPS_LOTS  64
+#define REFERENCES 4096
 /* Part of the least that misses of a TLB add which is nothing. */
 #define NOTHING 0.5
 
@@ -27,7 +29,9 @@ static bool cost_of(struct fm_lab *lab, struct fm_page_list *list, size_t pages,
                     double *rest_ns, struct fm_error *err)
 {
     const bool lots = !fm_levels_are_counted(lab);
-    const size_t references = (lots ? LAPS_LOTS : LAPS) * pages;
+    size_t laps = lots ? LAPS_LOTS : LAPS;
+    laps = laps * pages < REFERENCES ? REFERENCES / pages : laps;
+    const size_t references = laps * pages;
     const struct fm_care care = {
         .repeats = 2, .laps = WARM, .references = references, .lots = lots};
     struct fm_string string;
