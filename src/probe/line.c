@@ -169,12 +169,11 @@ static bool ask(struct fm_lab *lab, const struct question *question, struct fm_k
         }
         fm_curve_add(curve,
                      (struct fm_point){.x = (double)stripe, .y = kept, .low = kept, .high = kept});
-        const double certainty = fabs(kept - HALF) / (kept < HALF ? HALF : 1 - HALF);
-        level->line_certainty = fmin(level->line_certainty, certainty);
         if (kept < HALF) {
             level->line = stripe;
             return true;
         }
+        level->line_certainty = fmin(level->line_certainty, (kept - HALF) / (1 - HALF));
     }
     return true;
 }

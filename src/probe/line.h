@@ -4,8 +4,8 @@
 
 #include "probe/lab.h"
 
-/* How far from the middle, between what half of the lines miss and what all of them do, every
-   stripe must be for the line to be believed, narrower ones beyond it; 1: as far as half or all. */
+/* How far beyond the middle, between what half of the lines miss and what all of them do, every
+   stripe narrower than the line must be for it to be believed; 1: all of them. */
 #define FM_LINE_CERTAIN 0.3
 
 /* Fills line, line_certainty and line_bytes of a known level, trying stripes from `from` bytes up.

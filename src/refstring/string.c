@@ -79,20 +79,15 @@ void fm_string_prime(struct fm_string *string, unsigned laps)
                         (struct fm_phase){.references = (uint64_t)laps * string->orders[0].count});
 }
 
-/* So many references fill all sets of a cache about alike, and need less care. */
-#define MANY_REFERENCES 8192
-
 void fm_string_grow(struct fm_string *string)
 {
     const size_t count = string->orders[0].count;
-    const bool many = count > MANY_REFERENCES;
-    for (size_t eighths = 4; eighths <= 8; eighths += many ? 2 : 1) {
+    for (size_t eighths = 4; eighths <= 8; eighths++) {
         const size_t window = count * eighths / 8;
-        const bool twice = eighths == 4 && !many;
         if (window > 0)
             fm_string_add_phase(
-                string,
-                (struct fm_phase){.window = window, .references = twice ? 2 * window : window});
+                string, (struct fm_phase){.window = window,
+                                          .references = eighths == 4 ? 2 * window : window});
     }
 }
 
