@@ -38,7 +38,7 @@ method_finds() {
         ($(shape l1d $(echo "$2" | tr , ' ') "$4")) and ($(shape l2 $(echo "$3" | tr , ' ') "$4"))"
 }
 
-method_finds amp 768,3,64 5120,5,64 '["callgrind"]'
+method_finds amp 3072,3,64 20480,5,64 '["callgrind"]'
 ok "amp: writes allocate" json '[.findings[] | select(.property == "l1d.write_allocate") | .value] == [true]'
 method_finds papi-cache 768,3,64 5120,5,64 '["callgrind", "callgrind/double"]'
 ok "papi-cache: nothing is gone past" json '[.findings[] | select(.property | endswith("fp_bypass")) | .value] ==
