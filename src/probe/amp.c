@@ -194,12 +194,13 @@ static bool ask(struct fm_lab *lab, const struct fm_counted_plan *plan, struct f
 /* Whether a part of the cache that was written to misses as what was read before, or as what is
    read for the first time, which is less than all where a prefetcher is at work; a meter pushes out
    some of either. *told is false where that hides them all, or what was read is not there either:
-   then others have pushed it out. */
+   then others have pushed it out, which in a small cache depends on where the part lies. */
 static bool vote_allocation(struct fm_lab *lab, unsigned bit, const struct fm_counted *shape,
-                            bool *allocates, bool *told, struct fm_error *err)
+                            unsigned number, bool *allocates, bool *told, struct fm_error *err)
 {
-    const struct fm_spots spots = {.count = (size_t)(WRITTEN * shape->bytes / (double)shape->line),
-                                   .stride = shape->line};
+    const size_t count = (size_t)(WRITTEN * shape->bytes / (double)shape->line);
+    const struct fm_spots spots = {
+        .count = count, .stride = shape->line, .first = number * count / 2};
     double never, read, written;
     if (!fm_count_first_reading(lab, bit, &spots, FM_NEVER_READ, TIMES, &never, err) ||
         !fm_count_first_reading(lab, bit, &spots, FM_READ, TIMES, &read, err) ||
@@ -215,14 +216,14 @@ static bool report_allocation(struct fm_lab *lab, unsigned bit, const struct fm_
 {
     char property[FM_PROPERTY_TEXT];
     unsigned yes = 0, no = 0;
-    bool told = true;
-    while (told && yes <= VOTES / 2 && no <= VOTES / 2) {
-        bool allocates;
-        if (!vote_allocation(lab, bit, shape, &allocates, &told, err))
+    for (unsigned i = 0; i < VOTES + yes + no && yes <= VOTES / 2 && no <= VOTES / 2; i++) {
+        bool allocates, tells;
+        if (!vote_allocation(lab, bit, shape, i, &allocates, &tells, err))
             return false;
-        yes += allocates;
-        no += !allocates;
+        yes += tells && allocates;
+        no += tells && !allocates;
     }
+    const bool told = yes > VOTES / 2 || no > VOTES / 2;
     snprintf(property, sizeof property, "%s.write_allocate", fm_event_structure(bit));
     struct fm_finding *finding = fm_result_finding(lab->result, property, "");
     if (finding && told)

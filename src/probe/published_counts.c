@@ -23,12 +23,13 @@ static bool count_once(struct fm_lab *lab, struct fm_string *string, struct fm_c
 
 static bool place(struct fm_lab *lab, const struct fm_spots *spots, struct fm_error *err)
 {
-    return fm_lab_place(lab, spots->count * spots->stride + FM_TURN, err);
+    return fm_lab_place(lab, (spots->first + spots->count) * spots->stride + FM_TURN, err);
 }
 
 static bool build(struct fm_string *string, const struct fm_spots *spots, struct fm_error *err)
 {
-    const struct fm_spot_plan plan = {.count = spots->count, .stride = spots->stride};
+    const struct fm_spot_plan plan = {
+        .count = spots->count, .stride = spots->stride, .first = spots->first};
     return fm_spot_string(string, &plan, err);
 }
 
@@ -117,7 +118,8 @@ bool fm_count_first_reading(struct fm_lab *lab, unsigned bit, const struct fm_sp
                             enum fm_before before, unsigned times, double *each,
                             struct fm_error *err)
 {
-    const struct fm_spots half = {.count = spots->count / 2, .stride = spots->stride};
+    const struct fm_spots half = {
+        .count = spots->count / 2, .stride = spots->stride, .first = spots->first};
     double many, few;
     if (!least_of(lab, bit, spots, before, times, &many, err) ||
         !least_of(lab, bit, &half, before, times, &few, err))

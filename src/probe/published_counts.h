@@ -16,6 +16,7 @@ struct fm_counted;
 /* Spots one stride apart, one after another. */
 struct fm_spots {
     size_t count, stride;
+    size_t first; /* strides before the first */
     bool real; /* read into registers for real numbers */
 };
 

@@ -175,6 +175,7 @@ bool fm_pair_string(struct fm_string *string, const struct fm_pair_plan *plan,
 struct fm_spot_plan {
     size_t count;
     size_t stride;
+    size_t first; /* strides before the first */
 };
 bool fm_spot_string(struct fm_string *string, const struct fm_spot_plan *plan,
                     struct fm_error *err);

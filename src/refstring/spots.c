@@ -9,11 +9,12 @@ bool fm_spot_string(struct fm_string *string, const struct fm_spot_plan *plan, s
     if (plan->count == 0 || plan->stride < FM_WORD || plan->stride % FM_WORD)
         return fm_fail(err, FM_ERR_INTERNAL, "%zu spots, %zu bytes apart", plan->count,
                        plan->stride);
-    if (!fm_string_begin(string, (plan->count - 1) * plan->stride + FM_WORD, plan->count, err))
+    const size_t last = plan->first + plan->count - 1;
+    if (!fm_string_begin(string, last * plan->stride + FM_WORD, plan->count, err))
         return false;
-    snprintf(string->label, sizeof string->label, "spots(n=%zu,stride=%zu)", plan->count,
-             plan->stride);
+    snprintf(string->label, sizeof string->label, "spots(n=%zu,stride=%zu,first=%zu)", plan->count,
+             plan->stride, plan->first);
     for (size_t i = 0; i < plan->count; i++)
-        string->orders[0].word[i] = (uint32_t)((plan->count - 1 - i) * plan->stride / FM_WORD);
+        string->orders[0].word[i] = (uint32_t)((last - i) * plan->stride / FM_WORD);
     return true;
 }
