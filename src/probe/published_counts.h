@@ -17,7 +17,7 @@ struct fm_counted;
 struct fm_spots {
     size_t count, stride;
     size_t first; /* strides before the first */
-    bool real; /* read into registers for real numbers */
+    bool real;    /* read into registers for real numbers */
 };
 
 /* All events of one lap over spots that have been read before; places an arena for it. */
