@@ -614,7 +614,7 @@ static void a_ledge_is_no_level(void **state)
 static void finds_none_on_random_machines_without(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < RANDOM_MACHINES / 4; i++) {
+    for (unsigned i = 0; i < RANDOM_MACHINES / 4 + 1; i++) {
         struct fm_description machine;
         struct fm_result result;
         fm_random_machine(2000 + i, i, i % 2, &machine);
