@@ -126,9 +126,10 @@ bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, unsign
 bool fm_find_tlb_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
                        bool *sharp, struct fm_error *err);
 
-/* Whether as many neighbours as a level has entries fit, or all but. */
-bool fm_tlb_entries_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
-                        bool *yes, struct fm_error *err);
+/* Whether any pages fit that are as many as its entries, and any that are one more do not: then it
+   has but one set, whatever it evicts. Several sets would get more pages than they hold by luck. */
+bool fm_tlb_is_one_set(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
+                       bool *yes, struct fm_error *err);
 
 /* The event of a level, FM_EVENTS where it has none, and what it showed. */
 unsigned fm_tlb_event(const struct fm_tlbs *tlbs, size_t index);

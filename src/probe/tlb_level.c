@@ -15,15 +15,8 @@
 /* … and for outer levels no further than need be: caches that begin to miss hide a part of it. */
 #define NOT_FAR         1.25
 #define COST_PLACEMENTS 3
-/* The longest stride that must have been tried. */
-#define LEAST_STRIDES 5
 /* Part of the pages that miss where all do, as good as. */
 #define ALL_MISS 0.995
-/* Part of the step from hit to miss that strides must not show in a TLB that has but one set, in
-   one of a few looks: what disturbs only adds. */
-#define STRIDES      0.3
-#define STRIDE_LOOKS 3
-
 /* Pages at which a level is missed and the next is not. A next one that takes long to be missed may
    have begun before it shows. */
 static double beyond_rise(const struct fm_tlbs *tlbs, size_t index)
@@ -67,46 +60,6 @@ static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
     return true;
 }
 
-static bool is_prime(size_t number)
-{
-    for (size_t divisor = 2; divisor * divisor <= number; divisor++)
-        if (number % divisor == 0)
-            return false;
-    return true;
-}
-
-/* Whether pages any stride apart fit as well as neighbours do: then there is but one set. Of
-   several sets a stride that divides their number leaves some empty, and every number but one has a
-   prime that does. */
-static bool strides_all_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
-                            struct fm_error *err)
-{
-    const struct fm_tlb_step *step = &tlb->step;
-    const size_t count = tlb->entries - tlb->entries / 8;
-    const size_t longest =
-        (size_t)fmin(tlb->entries, fm_tlb_memory(lab) / (double)tlbs->page / (double)count);
-    bool all = longest >= LEAST_STRIDES;
-    if (all && !fm_place_pages(lab, &tlbs->list, count * longest, err))
-        return false;
-    for (size_t stride = 2; stride <= longest && all; stride++) {
-        struct fm_translation found;
-        if (!is_prime(stride))
-            continue;
-        all = false;
-        for (int look = 0; look < STRIDE_LOOKS && !all; look++) {
-            if (!fm_time_pages(lab, &tlbs->list, &(struct fm_page_run){0, count, stride}, 2, &found,
-                               err))
-                return false;
-            all = found.cost_ns - step->cost_before < STRIDES * (step->cost - step->cost_before);
-        }
-    }
-    if (all) {
-        tlb->ways = tlb->entries;
-        tlb->sets = 1;
-    }
-    return true;
-}
-
 static void take_away(struct fm_tlbs *tlbs, size_t index)
 {
     memmove(&tlbs->known[index], &tlbs->known[index + 1],
@@ -114,8 +67,6 @@ static void take_away(struct fm_tlbs *tlbs, size_t index)
     tlbs->count--;
 }
 
-/* Times the entries of one set that all pages miss. */
-#define COMPLETE 1.6
 /* Part of its entries that any level holds of neighbours, with room for what others take; and
    where a hash puts them. */
 #define MOST_ENTRIES  0.75
@@ -154,19 +105,40 @@ static bool doubt_joined(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
    page in five of so many, which does not hide as much as a step. */
 #define NEARLY_ALL 2
 
-/* The first rise for itself, and the rest of it as one that follows where there is room. */
+/* Puts another rise behind a level, where there is room. */
+static bool insert_behind(struct fm_tlbs *tlbs, size_t index, const struct fm_tlb_step *rise)
+{
+    struct fm_known_tlb *next = &tlbs->known[index + 1];
+    if (tlbs->count == FM_TLB_LEVELS)
+        return false;
+    memmove(next + 1, next, (tlbs->count - index - 1) * sizeof *next);
+    *next = fm_tlb_of_rise(rise);
+    tlbs->count++;
+    return true;
+}
+
+/* The first rise for itself, and the rest of it as one that follows. */
 static bool split(struct fm_tlbs *tlbs, size_t index)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
-    const bool room = tlbs->count < FM_TLB_LEVELS;
     tlb->step = tlb->alone;
     tlb->read_cost = tlb->alone.cost;
     tlb->soft = false;
-    if (!room)
+    return insert_behind(tlbs, index, &tlb->rest);
+}
+
+/* By the rise as it is. What it rises more than a group that conflicts costs is another level's. */
+static bool find_in_rise(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                         struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    struct fm_tlb_step rest = tlb->step;
+    if (!fm_find_tlb_ways(lab, tlbs, index, err) || !doubt_joined(lab, tlbs, index, err))
         return false;
-    memmove(tlb + 2, tlb + 1, (tlbs->count - index - 1) * sizeof *tlb);
-    tlb[1] = fm_tlb_of_rise(&tlb->rest);
-    tlbs->count++;
+    rest.held = fmax(rest.held, tlb->ways * tlb->sets);
+    rest.cost_before = tlb->step.cost;
+    if (tlb->ways && rest.held < rest.missed && rest.cost > FM_TLB_LEAST_STEP * rest.cost_before)
+        insert_behind(tlbs, index, &rest);
     return true;
 }
 
@@ -177,7 +149,7 @@ static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
     if (tlb->alone.held <= 0)
-        return fm_find_tlb_ways(lab, tlbs, index, err) && doubt_joined(lab, tlbs, index, err);
+        return find_in_rise(lab, tlbs, index, err);
     const struct fm_known_tlb joined = *tlb;
     const bool two = split(tlbs, index);
     if (index > 0)
@@ -191,7 +163,7 @@ static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     if (tlb->ways)
         return true;
     *tlb = joined;
-    return fm_find_tlb_ways(lab, tlbs, index, err) && doubt_joined(lab, tlbs, index, err);
+    return find_in_rise(lab, tlbs, index, err);
 }
 
 /* Where no group of pages conflicts: by where misses set in, or by crowding it. */
@@ -203,10 +175,13 @@ static bool measure_otherwise(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t i
     tlb->entries = (unsigned)tlb->step.held;
     if (index == 0 && tlb->entries <= FM_TLB_FEW && !fm_find_tlb_onset(lab, tlbs, tlb, &sharp, err))
         return false;
-    /* A hashed index lets misses set in early, and takes long to let all miss. */
-    const bool complete = tlb->step.missed < COMPLETE * tlb->entries;
-    if (sharp && complete && tlb->entries <= FM_TLB_FEW && !strides_all_fit(lab, tlbs, tlb, err))
-        return false;
+    if (sharp && tlb->entries <= FM_TLB_FEW) {
+        bool one = false;
+        if (!fm_tlb_is_one_set(lab, tlbs, tlb, &one, err))
+            return false;
+        tlb->ways = one ? tlb->entries : 0;
+        tlb->sets = one;
+    }
     /* Jumps to many pages at random are too much for what predicts them. */
     return tlb->ways || tlbs->list.code ||
            (fm_crowd_tlb(lab, tlbs, index, FM_EVENTS, err) && doubt_joined(lab, tlbs, index, err));
@@ -230,8 +205,8 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
         return true;
     }
     /* In one set any pages are a group, and a policy that is lucky with some may let one more seem
-       to be the first that misses. */
-    if (tlb->sets == 1 && index == 0 && !fm_tlb_entries_fit(lab, tlbs, tlb, &fit, err))
+       to be the first that misses; and so may a hash with neighbours, wherever they lie. */
+    if (tlb->sets == 1 && index == 0 && !fm_tlb_is_one_set(lab, tlbs, tlb, &fit, err))
         return false;
     if (tlb->ways && fit)
         return true;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analysis/median.h"
+#include "core/rng.h"
 #include "probe/tlb.h"
 
 /* What caches may add between pages that fit and those that miss, as a part of the step from hit to
@@ -15,9 +16,10 @@
 #define SHARP 0.15
 /* … and that it shows where none is spared. */
 #define ALL 0.85
-/* Part of the pages that are some more, and times the misses that these must show. */
-#define FURTHER 0.08
-#define GROWS   2
+/* Pages that are some more, and a part of them, and times the misses that these must show. */
+#define AT_LEAST 2
+#define FURTHER  0.08
+#define GROWS    2
 /* Part of the pages that is tried where those at which a rise seems to begin miss, and how often.
  */
 #define STEP_BACK  0.75
@@ -29,6 +31,13 @@
 #define BROUGHT_ALONG 0.5
 /* Part of some pages that surely fit where these nearly do. */
 #define SURELY_FIT 0.75
+/* Times the pages in question among which they are drawn, so that any sets would get some more than
+   others. */
+#define SPREAD 8
+/* Placements of all on which they must do as those of one set. */
+#define NEARLY_ALL 10
+/* Part of what one page more misses that fewer must not. */
+#define QUARTER 0.25
 /* The standard error of a median of readings, in deviations from it over the root of their number:
    of normal errors half deviate by 0.6745 standard deviations at the most. */
 #define ERROR_OF_MEDIAN (1.2533 / 0.6745)
@@ -101,19 +110,24 @@ static bool part_beyond(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
     return true;
 }
 
+/* Runs so long that misses of a lap can be counted: all of one may miss once in a run. */
+static struct fm_care care_for_laps(const struct fm_page_list *list, size_t pages)
+{
+    const size_t lap = pages * list->lines;
+    const double laps = (double)pages / (BROUGHT_ALONG * NO_MISS);
+    return (struct fm_care){.repeats = 3,
+                            .references = lap,
+                            .least = (uint64_t)(laps * (double)lap),
+                            .laps = fm_laps_to_settle(lap)};
+}
+
 /* How many of some pages miss in a lap, as against fewer that fit; NAN: noise leaves it open. Some
    policies spare all but one, which a part of the step from hit to miss does not tell from none. */
 static bool misses_of_lap(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
                           size_t pages, double *misses, struct fm_error *err)
 {
     struct fm_page_list *list = &tlbs->list;
-    const size_t lap = pages * list->lines;
-    /* All of a lap may miss once in a run. */
-    const double laps = (double)pages / (BROUGHT_ALONG * NO_MISS);
-    const struct fm_care care = {.repeats = 3,
-                                 .references = lap,
-                                 .least = (uint64_t)(laps * (double)lap),
-                                 .laps = fm_laps_to_settle(lap)};
+    const struct fm_care care = care_for_laps(list, pages);
     double more[PLACEMENTS], off[PLACEMENTS];
     for (int i = 0; i < PLACEMENTS; i++) {
         struct fm_translation found, fits;
@@ -190,7 +204,7 @@ static bool settle(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb
 static bool misses_grow(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
                         size_t held, bool *yes, struct fm_error *err)
 {
-    const size_t further = held + 1 + (size_t)(FURTHER * (double)held);
+    const size_t further = held + 1 + (size_t)fmax(AT_LEAST, FURTHER * (double)held);
     double first, then;
     if (!part_beyond(lab, tlbs, step, held + 1, &first, err) ||
         !part_beyond(lab, tlbs, step, further, &then, err))
@@ -247,13 +261,46 @@ bool fm_find_tlb_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known
     return true;
 }
 
-bool fm_tlb_entries_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
-                        bool *yes, struct fm_error *err)
+/* What the first of the listed pages take. */
+static bool time_first(struct fm_lab *lab, struct fm_page_list *list, size_t pages, double *ns,
+                       struct fm_error *err)
 {
-    double part, misses;
-    if (!part_beyond(lab, tlbs, &tlb->step, tlb->entries, &part, err) ||
-        !misses_of_lap(lab, tlbs, &tlb->step, tlb->entries, &misses, err))
+    const struct fm_care care = care_for_laps(list, pages);
+    struct fm_translation found;
+    list->count = pages;
+    if (!fm_time_translation(lab, list, &care, &found, err))
         return false;
-    *yes = part <= SOME && !(isnan(misses) ? tlb->spares : misses > NO_MISS);
+    *ns = found.cost_ns;
+    return true;
+}
+
+bool fm_tlb_is_one_set(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
+                       bool *yes, struct fm_error *err)
+{
+    struct fm_page_list *list = &tlbs->list;
+    const size_t pages = tlb->entries, arena = SPREAD * pages;
+    const double lap = (double)pages / (tlb->step.cost - tlb->step.cost_before);
+    double same[PLACEMENTS], more[PLACEMENTS];
+    int fit = 0, miss = 0;
+    for (int i = 0; i < PLACEMENTS; i++) {
+        struct fm_rng rng;
+        double fits;
+        fm_rng_seed(&rng, fm_lab_seed(lab));
+        fm_page_list_fill(list, arena, 1);
+        fm_rng_shuffle(&rng, list->numbers, list->count);
+        if (!fm_place_pages(lab, list, arena, err) ||
+            !time_first(lab, list, (size_t)(SURELY_FIT * (double)pages), &fits, err) ||
+            !time_first(lab, list, pages, &same[i], err) ||
+            !time_first(lab, list, pages + 1, &more[i], err))
+            return false;
+        same[i] = (same[i] - fits) * lap;
+        more[i] = (more[i] - fits) * lap;
+    }
+    const double some = fmax(NO_MISS, QUARTER * fm_median(more, PLACEMENTS));
+    for (int i = 0; i < PLACEMENTS; i++) {
+        fit += same[i] < some;
+        miss += more[i] > some;
+    }
+    *yes = fit >= NEARLY_ALL && miss >= NEARLY_ALL;
     return true;
 }

@@ -14,12 +14,17 @@
 #include "refstring/refstring.h"
 
 /* Part of the step from hit to miss that a group of n must show. Where replacement is no true LRU
-   it keeps some of its pages. */
-#define CONFLICT 0.25
+   it keeps some of its pages: all but two in n where victims are drawn by lot. And where two levels
+   rise as one the step is that of both. */
+#define CONFLICT 0.1
+/* … and up to which more places are asked. */
+#define LITTLE 0.25
 /* … and that LRU shows; pages may meet by chance, but not all. */
 #define ALL 0.85
 /* … and more than which no TLB shows: jumps that a predictor takes for each other do. */
 #define TOO_MUCH 1.5
+/* Times as much as a group that twice its pages show where some are spared. */
+#define SPARES 1.1
 /* Times that a stride must conflict more than a smaller one. */
 #define MORE 1.3
 /* How many more pages than conflict at all are tried for one where all do. */
@@ -44,9 +49,10 @@ static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROU
 #define REFERENCES_EACH 24
 /* The bracket of the curve, widened by what a point can be off. */
 #define WIDER 1.1
-/* Places in an arena where a conflict must show, and not show with a page less; more where what a
-   reading can be off by is as large a part of the step from hit to miss. A TLB does not ask what
-   lies behind its pages, so that other ones of the same arena do: a large one takes long to get. */
+/* Places in an arena where a conflict must show, and not show with a page less; more where it shows
+   but little, or what a reading can be off by is as large a part of the step from hit to miss. A
+   TLB does not ask what lies behind its pages, so that other ones of the same arena do: a large one
+   takes long to get. */
 #define CONFIRMATIONS      3
 #define MOST_CONFIRMATIONS 9
 #define READING            0.01
@@ -90,6 +96,9 @@ static bool is_missed(const struct fm_known_tlb *tlb, const struct fm_page_list 
         return (double)list->count >= fmax(2 * tlb->entries, tlb->step.missed);
     if (tlb->hashed)
         return list->count >= 2 * (tlb->spares ? SPARED : 1) * tlb->entries;
+    /* Of one set the curve shows how many pages it takes. */
+    if (tlb->spares && tlb->sets == 1)
+        return (double)list->count >= tlb->step.missed * crowding / CROWDED;
     if (tlb->spares)
         crowding *= SPARED;
     unsigned *load = calloc(tlb->sets, sizeof *load);
@@ -227,7 +236,7 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
     const bool unsure =
         search->list.code ||
         READING * search->whole_ns > LARGE * (search->step->cost - search->step->cost_before);
-    const int wanted = unsure ? MOST_CONFIRMATIONS : CONFIRMATIONS;
+    int wanted = unsure ? MOST_CONFIRMATIONS : CONFIRMATIONS;
     double parts[MOST_CONFIRMATIONS];
     int shown = 0, failed = 0;
     if (!place(lab, search, err))
@@ -244,6 +253,8 @@ static bool confirm(struct fm_lab *lab, struct search *search, const struct grou
         if (!time_group(lab, search, &one, LOOK, &more, err) ||
             (one.count > 2 && !time_group(lab, search, &fewer, LOOK, &less, err)))
             return false;
+        if (more < LITTLE)
+            wanted = MOST_CONFIRMATIONS;
         if (more > CONFLICT && more < TOO_MUCH && LESS * less < more)
             parts[shown++] = more;
         else
@@ -319,6 +330,28 @@ static bool look_wider(struct fm_lab *lab, struct search *search, struct group *
     return true;
 }
 
+/* Pages that spare some of each other show more or less from one look to the next, and those a
+   multiple of the sets apart may have shown more than those as far apart as the sets. */
+static bool look_nearer(struct fm_lab *lab, struct search *search, const struct strides *strides,
+                        struct group *group, double *found, struct fm_error *err)
+{
+    const size_t far = group->stride;
+    for (size_t stride = first_stride(strides); stride <= far / 2; stride++) {
+        const struct group nearer = {group->count, stride, 1};
+        double part;
+        if (far % stride)
+            continue;
+        if (!confirm(lab, search, &nearer, &part, err))
+            return false;
+        if (part > 0) {
+            *group = nearer;
+            *found = part;
+            return true;
+        }
+    }
+    return true;
+}
+
 /* Whether ways and sets as they were found have a group conflict: at half the stride of the sets
    twice the pages do. */
 static bool is_explained(struct search *search, const struct fm_known_tlb *tlb,
@@ -349,6 +382,8 @@ static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb 
             return false;
         if (most > CONFLICT && !confirm(lab, search, &group, &least, err))
             return false;
+        if (least > 0 && least < ALL && !look_nearer(lab, search, &strides, &group, &least, err))
+            return false;
         if (twos && found == 0 && least > 0 && !look_wider(lab, search, &group, &least, err))
             return false;
         if (found > 0 ? least > ALL && !is_explained(search, tlb, &group) : least > 0) {
@@ -358,6 +393,34 @@ static bool find(struct fm_lab *lab, struct search *search, struct fm_known_tlb 
         }
     }
     tlb->spares = found < ALL;
+    return true;
+}
+
+/* A group that shows less than the whole step either is spared in part, and more of its pages show
+   more; or the step is that of two levels, and what the group shows is what a miss of this one
+   costs. */
+static bool tell_sparing(struct fm_lab *lab, struct search *search, struct fm_known_tlb *tlb,
+                         struct fm_error *err)
+{
+    const double before = tlb->step.cost_before, all = tlb->step.cost - before;
+    const struct group group = {tlb->ways + 1, tlb->sets, 1}, twice = {2 * tlb->ways, tlb->sets, 1};
+    double parts[CONFIRMATIONS], more[CONFIRMATIONS];
+    if (search->inner_count || tlb->sets == 1 || tlb->ways == 1 ||
+        (double)twice.count * (double)twice.stride > (double)search->arena)
+        return true;
+    choose_offsets(search, group.stride, 1, fm_lab_seed(lab));
+    for (int i = 0; i < CONFIRMATIONS; i++)
+        if (!place(lab, search, err) || !time_group(lab, search, &group, LOOK, &parts[i], err) ||
+            !time_group(lab, search, &twice, LOOK, &more[i], err))
+            return false;
+    fm_sort(parts, CONFIRMATIONS);
+    tlb->spares = fm_median(more, CONFIRMATIONS) > SPARES * parts[CONFIRMATIONS / 2];
+    if (tlb->spares)
+        return true;
+    tlb->soft = false;
+    tlb->cost_low = before + all * parts[0];
+    tlb->step.cost = before + all * parts[CONFIRMATIONS / 2];
+    tlb->cost_high = before + all * parts[CONFIRMATIONS - 1];
     return true;
 }
 
@@ -474,6 +537,8 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
         good = holds(lab, &search, tlb, &yes, err);
     if (!yes)
         tlb->ways = tlb->sets = 0;
+    if (good && tlb->ways && tlb->spares && search.event == FM_EVENTS)
+        good = tell_sparing(lab, &search, tlb, err);
     tlb->meter = search.event < FM_EVENTS ? fm_lab_meter(lab, search.event) : NULL;
     fm_page_list_close(&search.list);
     free(search.offsets);
