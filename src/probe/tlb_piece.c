@@ -104,12 +104,11 @@ bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
     return true;
 }
 
-/* What neighbouring halves of pages cost more than pages that are the same memory, on the placement
-   that is there. */
-static bool cost_of_halving(struct fm_lab *lab, struct fm_page_list *list, size_t halves,
+/* What neighbouring halves of pages cost more than the pages, on the placement that is there. */
+static bool cost_of_halving(struct fm_lab *lab, struct fm_page_list *list, size_t pages,
                             double *more_ns, struct fm_error *err)
 {
-    const struct fm_page_run whole = {0, halves / 2, 1}, half = {0, halves, 1};
+    const struct fm_page_run whole = {0, pages, 1}, half = {0, 2 * pages, 1};
     const size_t page = list->page;
     struct fm_translation one, other;
     list->page = page / 2;
@@ -134,7 +133,8 @@ static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, b
         good = fm_place_pages(lab, list, (size_t)(LARGEST * step->missed), err);
         for (size_t size = 0; size < SIZES && good; size++) {
             const double times = 1 + (LARGEST - 1) * (double)size / (SIZES - 1);
-            good = cost_of_halving(lab, list, (size_t)(times * step->missed), &more[size][i], err);
+            good =
+                cost_of_halving(lab, list, (size_t)(times / 2 * step->missed), &more[size][i], err);
         }
     }
     list->page = tlbs->page;

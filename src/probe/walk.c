@@ -29,6 +29,8 @@
 #define LEAST_THIN   4
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
+/* Times a TLB's reach at which all of its pages miss. */
+#define TLB_BEHIND 2
 
 /* Points to an octave where the curve changes, in each effort. */
 static const double dense[] = {[FM_QUICK] = 5, [FM_NORMAL] = 8, [FM_THOROUGH] = 8};
@@ -167,9 +169,20 @@ static size_t unit_at(const struct fm_walk *walk, size_t bytes)
     return walk->points[at == 0 || walk->points[at].bytes == bytes ? at : at - 1].unit;
 }
 
+/* Whether counters have shown the last TLB that misses to end well before a footprint. */
+static bool is_beyond_tlbs(const struct fm_lab *lab, double bytes)
+{
+    const struct fm_counted *last = NULL;
+    for (unsigned level = 0; level < FM_TLB_LEVELS; level++) {
+        const struct fm_counted *found = fm_lab_counted(lab, FM_CACHE_LEVELS + level);
+        last = found ? found : last;
+    }
+    return last && bytes > TLB_BEHIND * last->bytes;
+}
+
 /* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB
    yet, or it was measured on another placement (which changes nothing for a TLB), or it is the same
-   on both sides and these are near. */
+   on both sides and these are near, or no TLB ends there. */
 static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
 {
     const struct fm_walk *walk = &lab->walk;
@@ -182,7 +195,8 @@ static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
     between(walk, (double)bytes, &a, &b);
     if (b->bytes == bytes && b->tlb_count)
         return true;
-    return (double)b->bytes < NEAR * (double)a->bytes &&
+    const bool near = (double)b->bytes < NEAR * (double)a->bytes;
+    return (near || is_beyond_tlbs(lab, (double)a->bytes)) &&
            b->tlb_ns - a->tlb_ns < GRAIN * fm_walk_mean(a);
 }
 
