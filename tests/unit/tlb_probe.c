@@ -362,6 +362,60 @@ static void says_nothing_wrong_of_other_policies(void **state)
         }
 }
 
+/* Of a group that is one too many for its set all but two in n are spared where victims are drawn
+   by lot, and of one set that is the whole TLB. */
+static void finds_tlbs_that_draw_lots(void **state)
+{
+    (void)state;
+    static const uint32_t tlbs[][2] = {{32, 2}, {96, 6}, {64, 8}, {48, 48}};
+    for (size_t i = 0; i < sizeof tlbs / sizeof tlbs[0]; i++) {
+        struct fm_result result;
+        struct fm_description machine = tlb_lab();
+        add_tlb(&machine, tlbs[i][0], tlbs[i][1]);
+        machine.tlbs[0].replacement = FM_REPLACE_RANDOM;
+        disturb(&machine);
+        survey(&machine, SOME_PAGES, 1, &result);
+        lab_expect(&result, "dtlb1.entries", tlbs[i][0], 0);
+        const struct fm_finding *ways = lab_finding(&result, "dtlb1.ways");
+        if (tlbs[i][0] == tlbs[i][1])
+            assert_string_equal(ways->value.text, "full");
+        else
+            assert_true(ways->value.number == tlbs[i][1]);
+        fm_result_free(&result);
+    }
+}
+
+/* A hashed level begins to miss where the one inside has just ended, and both rise as one: a group
+   that conflicts tells what a miss of the inner costs. */
+static void tells_two_levels_of_one_rise_apart(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 96, 6);
+    add_tlb(&machine, 256, 4);
+    machine.tlbs[1].index = FM_INDEX_HASHED;
+    survey(&machine, SOME_PAGES, 1, &result);
+    lab_expect(&result, "dtlb1.entries", 96, 0);
+    lab_expect(&result, "dtlb1.ways", 6, 0);
+    expect_cost(&machine, &result, 0, 0.5);
+    assert_non_null(fm_result_find(&result, "dtlb2.entries"));
+    fm_result_free(&result);
+}
+
+/* Twice as many halves are the same memory as pages, and cost an entry of a page no more. */
+static void looks_for_no_pieces_where_there_are_none(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_description machine = tlb_lab();
+    add_tlb(&machine, 16, 16);
+    survey(&machine, SOME_PAGES, 1, &result);
+    lab_expect(&result, "dtlb1.entries", 16, 0);
+    assert_null(fm_result_find_curve(&result, "tlb-pieces"));
+    fm_result_free(&result);
+}
+
 /* With one page too many a tree of 32 misses more in bursts than one by one: the curve shows
    nothing there, and the whole 33 pages seem to fit. */
 static void says_nothing_wrong_of_a_tree(void **state)
@@ -619,7 +673,7 @@ static void finds_none_on_random_machines_without(void **state)
         struct fm_result result;
         fm_random_machine(2000 + i, i, i % 2, &machine);
         machine.tlb_count = 0;
-        survey(&machine, 0, i, &result);
+        survey(&machine, MANY_PAGES, i, &result);
         assert_int_equal(lab_finding(&result, "dtlb1.entries")->status, FM_UNDETERMINED);
         assert_false(is_right(&machine, &result, 1));
         fm_result_free(&result);
@@ -646,6 +700,9 @@ int main(void)
         cmocka_unit_test(finds_most_hashed_tlbs_in_noise),
         cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
         cmocka_unit_test(says_nothing_wrong_of_other_policies),
+        cmocka_unit_test(finds_tlbs_that_draw_lots),
+        cmocka_unit_test(tells_two_levels_of_one_rise_apart),
+        cmocka_unit_test(looks_for_no_pieces_where_there_are_none),
         cmocka_unit_test(says_nothing_wrong_of_a_tree),
         cmocka_unit_test(says_nothing_wrong_behind_lots),
         cmocka_unit_test(says_nothing_wrong_behind_a_hash),
