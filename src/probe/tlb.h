@@ -11,6 +11,7 @@ struct fm_tlb_hint {
     unsigned ways, sets; /* 0: nothing */
     bool crowded;        /* found by crowding it: pages that conflict may lie in no row */
     bool spares;         /* some pages of a set that is too small */
+    bool asked;          /* it has been crowded, whatever came of it */
 };
 
 struct fm_known_tlb {
@@ -144,9 +145,12 @@ bool fm_translation_is_free(struct fm_lab *lab, struct fm_tlbs *tlbs, bool *yes,
 /* Whether that event counts what is there and no more. */
 bool fm_tlb_is_exact(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index);
 
-/* Keeps as a hint what counters show of ways and sets. Where they have shown no edge that is sharp
-   it is crowded by its event. */
-bool fm_hint_at_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
+/* Keeps as a hint what counters show of ways and sets. */
+void fm_hint_at_tlb(const struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index);
+
+/* Where they have shown no edge that is sharp: crowds it by its event for a hint. */
+bool fm_crowd_for_hint(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                       struct fm_error *err);
 
 /* What was hinted at becomes what is known, by its event alone. */
 void fm_take_hint(const struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index);

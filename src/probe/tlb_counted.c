@@ -32,7 +32,7 @@ static bool crowd_by_event(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t inde
     const struct fm_known_tlb before = *tlb;
     if (!fm_crowd_tlb(lab, tlbs, index, event, err))
         return false;
-    const struct fm_tlb_hint hint = {tlb->ways, tlb->sets, tlb->ways > 0, tlb->spares};
+    const struct fm_tlb_hint hint = {tlb->ways, tlb->sets, tlb->ways > 0, tlb->spares, true};
     const char *doubt = tlb->doubt;
     *tlb = before;
     tlb->hint = hint;
@@ -40,21 +40,24 @@ static bool crowd_by_event(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t inde
     return true;
 }
 
-bool fm_hint_at_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
+void fm_hint_at_tlb(const struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
-    const unsigned event = fm_tlb_event(tlbs, index);
-    const struct fm_counted *counted = fm_lab_counted(lab, event);
+    const struct fm_counted *counted = fm_tlb_counted(lab, tlbs, index);
     tlb->hint = (struct fm_tlb_hint){0};
-    if (!counted)
-        return true;
-    if (!counted->ways)
-        return !fm_tlb_is_exact(lab, tlbs, index) || crowd_by_event(lab, tlbs, index, event, err);
-    if (counted->line == tlbs->page) {
+    if (counted && counted->ways && counted->line == tlbs->page) {
         tlb->hint.ways = (unsigned)counted->ways;
         tlb->hint.sets = (unsigned)(counted->bytes / (double)counted->line) / tlb->hint.ways;
     }
-    return true;
+}
+
+bool fm_crowd_for_hint(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
+{
+    const struct fm_counted *counted = fm_tlb_counted(lab, tlbs, index);
+    const bool asked = tlbs->known[index].hint.asked;
+    if (asked || !counted || counted->ways || !fm_tlb_is_exact(lab, tlbs, index))
+        return true;
+    return crowd_by_event(lab, tlbs, index, fm_tlb_event(tlbs, index), err);
 }
 
 void fm_take_hint(const struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)

@@ -150,7 +150,7 @@ static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     struct fm_known_tlb *tlb = &tlbs->known[index];
     if (tlb->alone.held <= 0)
         return find_in_rise(lab, tlbs, index, err);
-    const struct fm_known_tlb joined = *tlb;
+    struct fm_known_tlb joined = *tlb;
     const bool two = split(tlbs, index);
     if (index > 0)
         tlb->step.cost_before = tlbs->known[index - 1].step.cost;
@@ -162,6 +162,7 @@ static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
         take_away(tlbs, index + 1);
     if (tlb->ways)
         return true;
+    joined.hint = tlb->hint;
     *tlb = joined;
     return find_in_rise(lab, tlbs, index, err);
 }
@@ -193,7 +194,8 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
     struct fm_known_tlb *tlb = &tlbs->known[index];
     if (index > 0)
         tlb->step.cost_before = tlbs->known[index - 1].step.cost;
-    if (!fm_hint_at_tlb(lab, tlbs, index, err) || !find_ways(lab, tlbs, index, err))
+    fm_hint_at_tlb(lab, tlbs, index);
+    if (!find_ways(lab, tlbs, index, err))
         return false;
     bool fit = true;
     tlb->entries = tlb->ways * tlb->sets;

@@ -501,6 +501,30 @@ static bool holds(struct fm_lab *lab, struct search *search, const struct fm_kno
     return true;
 }
 
+/* Without a hint that holds: by strides that are powers of two, which are few; by crowding it where
+   a counter tells, after which no row of pages need be looked for; and by all strides. */
+static bool search_strides(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                           struct search *search, struct fm_error *err)
+{
+    struct fm_known_tlb *tlb = &tlbs->known[index];
+    const unsigned clock = search->event;
+    const unsigned event =
+        fm_tlb_is_exact(lab, tlbs, index) ? fm_tlb_event(tlbs, index) : search->event;
+    search->event = event;
+    if (!find(lab, search, tlb, true, err))
+        return false;
+    if (tlb->ways)
+        return true;
+    search->event = clock;
+    if (!fm_crowd_for_hint(lab, tlbs, index, err) ||
+        (tlb->hint.crowded && (!place(lab, search, err) || !confirm_hint(lab, search, tlb, err))))
+        return false;
+    if (tlb->hint.crowded)
+        return true;
+    search->event = event;
+    return place(lab, search, err) && find(lab, search, tlb, false, err);
+}
+
 bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err)
 {
     const struct fm_known_tlb *inner = tlbs->known;
@@ -524,14 +548,8 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     search.list.ripen = tlbs->list.ripen;
     good = good && place(lab, &search, err);
     good = good && confirm_hint(lab, &search, tlb, err);
-    /* No row of pages conflicts where crowding found what does. */
-    const bool search_on = good && !tlb->ways && !tlb->hint.crowded;
-    if (search_on && fm_tlb_is_exact(lab, tlbs, index))
-        search.event = fm_tlb_event(tlbs, index);
-    if (search_on)
-        good = find(lab, &search, tlb, true, err);
-    if (good && search_on && !tlb->ways)
-        good = find(lab, &search, tlb, false, err);
+    if (good && !tlb->ways && !tlb->hint.crowded)
+        good = search_strides(lab, tlbs, index, &search, err);
     bool yes = true;
     if (good && tlb->ways && tlb->spares)
         good = holds(lab, &search, tlb, &yes, err);
