@@ -33,8 +33,10 @@ static double begin_of_rise(const struct fm_curve *curve, const struct fm_known_
     return begin;
 }
 
-/* What a visit to one of so many pages costs; NAN: that is at some edge, or not known. */
-static double expected(const struct fm_tlbs *tlbs, const struct fm_curve *curve, double pages)
+/* What a visit to one of so many pages costs; NAN: that is at some edge, or not known: as beyond
+   the last level where another was seen and is in doubt. */
+static double expected(const struct fm_tlbs *tlbs, const struct fm_curve *curve, bool doubted,
+                       double pages)
 {
     double cost = 0;
     for (size_t i = 0; i < tlbs->count; i++) {
@@ -46,7 +48,8 @@ static double expected(const struct fm_tlbs *tlbs, const struct fm_curve *curve,
             break;
         if (pages < fmax(held, tlb->step.missed) * NEAR)
             return NAN;
-        cost = tlb->cost_open ? NAN : tlb->step.cost;
+        const bool unsure = tlb->cost_open || (doubted && i + 1 == tlbs->count);
+        cost = unsure ? NAN : tlb->step.cost;
     }
     return cost;
 }
@@ -59,7 +62,7 @@ void fm_compare_with_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs)
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
         const double pages = ceil((double)point->bytes / (double)tlbs->page);
-        const double model = expected(tlbs, curve, pages);
+        const double model = expected(tlbs, curve, lab->known.tlb_doubted, pages);
         if (isnan(model) || point->tlb_count == 0 || pages > tlbs->far)
             continue;
         /* The walk visits a page for two references. */

@@ -158,7 +158,8 @@ static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
         /* Luck may have nothing miss here of what missed where the curve was read. */
         (fm_rise_is_there(lab, tlbs, index) && !fm_find_tlb_ways(lab, tlbs, index, err)))
         return false;
-    if (two && (!tlb->ways || tlb->rest.held < NEARLY_ALL * tlb->ways * tlb->sets))
+    const bool spared = tlb->spares && tlb->rest.held < NEARLY_ALL * tlb->ways * tlb->sets;
+    if (two && (!tlb->ways || spared))
         take_away(tlbs, index + 1);
     if (tlb->ways)
         return true;
