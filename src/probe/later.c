@@ -55,16 +55,26 @@ static double footprint_of(const struct fm_walk *walk, double from, double to, d
     return sqrt(from * to);
 }
 
-static bool read_again(struct fm_lab *lab, size_t index, bool fresh, double *ns,
-                       struct fm_error *err)
+/* A point of the walk that was read again, on a placement as large as it. */
+struct reading {
+    size_t index;
+    double ns;
+};
+
+/* Reads another, on the placement of the last one if that is large enough. */
+static bool read_again(struct fm_lab *lab, size_t index, struct reading *last, struct fm_error *err)
 {
+    const bool fresh = !last->ns || index > last->index;
     const struct fm_walk_sampling how = {.fresh = fresh, .drop = true};
+    if (last->ns > 0 && index == last->index)
+        return true;
+    last->index = index;
     return (!fresh || fm_lab_place(lab, lab->walk.points[index].bytes, err)) &&
-           fm_lab_go_on(lab, 0.5, err) && fm_walk_sample(lab, index, &how, ns, err);
+           fm_lab_go_on(lab, 0.5, err) && fm_walk_sample(lab, index, &how, &last->ns, err);
 }
 
 /* Times further that footprints reach now for the same latency; 1: no rise to tell it by. */
-static bool find_move(struct fm_lab *lab, double *move, struct fm_error *err)
+static bool find_move(struct fm_lab *lab, struct reading *last, double *move, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[lab->known.count - 2];
     struct look look;
@@ -72,26 +82,25 @@ static bool find_move(struct fm_lab *lab, double *move, struct fm_error *err)
     choose_points(lab, &look);
     for (size_t i = 0; i < look.count; i++) {
         const double bytes = (double)lab->walk.points[look.index[i]].bytes;
-        double ns;
-        if (!read_again(lab, look.index[i], i == 0, &ns, err))
+        if (!read_again(lab, look.index[i], last, err))
             return false;
-        moves[i] = bytes / footprint_of(&lab->walk, level->flat_from, level[1].flat_to, ns);
+        moves[i] = bytes / footprint_of(&lab->walk, level->flat_from, level[1].flat_to, last->ns);
     }
     *move = look.count ? fm_median(moves, look.count) : 1;
     return true;
 }
 
 /* Times slower that memory is now, well within its plateau. */
-static bool find_slower(struct fm_lab *lab, double *slower, struct fm_error *err)
+static bool find_slower(struct fm_lab *lab, struct reading *last, double *slower,
+                        struct fm_error *err)
 {
     const struct fm_known_level *memory = &lab->known.levels[lab->known.count - 1];
     size_t index = 0;
-    double ns;
     while (index + 1 < lab->walk.count && (double)lab->walk.points[index].bytes < memory->flat_from)
         index++;
-    if (!read_again(lab, index, true, &ns, err))
+    if (!read_again(lab, index, last, err))
         return false;
-    *slower = ns / fm_walk_mean(&lab->walk.points[index]);
+    *slower = last->ns / fm_walk_mean(&lab->walk.points[index]);
     return true;
 }
 
@@ -126,11 +135,12 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const size_t count = lab->known.count;
     char property[FM_PROPERTY_TEXT];
+    struct reading last = {0};
     double move, slower;
     /* Of a first level alone the gap test knows all, and strangers do not share it. */
     if (count < 3 || !lab->known.memory_seen)
         return true;
-    if (!find_slower(lab, &slower, err) || !find_move(lab, &move, err))
+    if (!find_slower(lab, &last, &slower, err) || !find_move(lab, &last, &move, err))
         return false;
     snprintf(property, sizeof property, "l%zu.capacity", count - 1);
     widen(lab->result, property, move, true);
