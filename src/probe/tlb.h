@@ -121,11 +121,10 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
 bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, unsigned event,
                   struct fm_error *err);
 
-/* Halves down to the largest number of pages that a level holds, all of which then hit. Where
-   misses set in little by little, as with victims drawn by lot, the last entries hide among them:
-   it is not sharp then. */
+/* Halves down to the largest number of neighbours that a level holds, all of which then hit. Where
+   misses set in little by little that may be off by some. */
 bool fm_find_tlb_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
-                       bool *sharp, struct fm_error *err);
+                       struct fm_error *err);
 
 /* Whether any pages fit that are as many as its entries, and any that are one more do not: then it
    has but one set, whatever it evicts. Several sets would get more pages than they hold by luck. */

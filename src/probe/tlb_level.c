@@ -168,22 +168,19 @@ static bool find_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
     return find_in_rise(lab, tlbs, index, err);
 }
 
-/* Where no group of pages conflicts: by where misses set in, or by crowding it. */
+/* Where no group of pages conflicts: as one set, by where misses set in; or by crowding it. */
 static bool measure_otherwise(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
                               struct fm_error *err)
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
-    bool sharp = false;
+    bool one = false;
     tlb->entries = (unsigned)tlb->step.held;
-    if (index == 0 && tlb->entries <= FM_TLB_FEW && !fm_find_tlb_onset(lab, tlbs, tlb, &sharp, err))
+    if (index == 0 && tlb->entries <= FM_TLB_FEW && !fm_find_tlb_onset(lab, tlbs, tlb, err))
         return false;
-    if (sharp && tlb->entries <= FM_TLB_FEW) {
-        bool one = false;
-        if (!fm_tlb_is_one_set(lab, tlbs, tlb, &one, err))
-            return false;
-        tlb->ways = one ? tlb->entries : 0;
-        tlb->sets = one;
-    }
+    if (index == 0 && tlb->entries <= FM_TLB_FEW && !fm_tlb_is_one_set(lab, tlbs, tlb, &one, err))
+        return false;
+    tlb->ways = one ? tlb->entries : 0;
+    tlb->sets = one;
     /* Jumps to many pages at random are too much for what predicts them. */
     return tlb->ways || tlbs->list.code ||
            (fm_crowd_tlb(lab, tlbs, index, FM_EVENTS, err) && doubt_joined(lab, tlbs, index, err));
@@ -217,7 +214,7 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
     tlb->meter = NULL;
     if (!fm_tlb_is_exact(lab, tlbs, index))
         return measure_otherwise(lab, tlbs, index, err);
-    /* It was crowded by its event, which has shown no onset that is sharp. */
+    /* It was crowded by its event. */
     tlb->entries = (unsigned)tlb->step.held;
     return true;
 }

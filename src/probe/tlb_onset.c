@@ -12,14 +12,8 @@
 #define PLACEMENTS 12
 /* Part of the step from hit to miss that is some, and no accident. */
 #define SOME 0.08
-/* … and that one page more than there are entries must show for these to be told. */
-#define SHARP 0.15
 /* … and that it shows where none is spared. */
 #define ALL 0.85
-/* Pages that are some more, and a part of them, and times the misses that these must show. */
-#define AT_LEAST 2
-#define FURTHER  0.08
-#define GROWS    2
 /* Part of the pages that is tried where those at which a rise seems to begin miss, and how often.
  */
 #define STEP_BACK  0.75
@@ -36,8 +30,6 @@
 #define SPREAD 8
 /* Placements of all on which they must do as those of one set. */
 #define NEARLY_ALL 10
-/* Part of what one page more misses that fewer must not. */
-#define QUARTER 0.25
 /* The standard error of a median of readings, in deviations from it over the root of their number:
    of normal errors half deviate by 0.6745 standard deviations at the most. */
 #define ERROR_OF_MEDIAN (1.2533 / 0.6745)
@@ -170,46 +162,20 @@ static bool halve(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_
     return true;
 }
 
-/* Goes back from pages of which but few miss to those of which none does, where that can be told:
-   then one page more is seen to miss. */
+/* Goes back from pages of which but few miss to those of which none does, where that can be told.
+ */
 static bool settle(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
-                   size_t *held, bool *sharp, struct fm_error *err)
+                   size_t *held, struct fm_error *err)
 {
-    double misses = 0, beyond = INFINITY;
-    size_t pages = *held;
-    for (; pages > STEP_BACK * (double)*held; pages--) {
+    for (size_t pages = *held; pages > STEP_BACK * (double)*held; pages--) {
+        double misses;
         if (!misses_of_lap(lab, tlbs, step, pages, &misses, err))
             return false;
-        if (isnan(misses))
-            return true;
         if (misses < NO_MISS)
-            break;
-        beyond = misses;
+            *held = pages;
+        if (isnan(misses) || misses < NO_MISS)
+            return true;
     }
-    if (misses >= NO_MISS)
-        return true;
-    if (pages == *held && !misses_of_lap(lab, tlbs, step, pages + 1, &beyond, err))
-        return false;
-    /* What hits by this count, and seemed to miss, is no edge. */
-    if (!isnan(beyond))
-        *sharp = beyond > NO_MISS;
-    if (*sharp)
-        *held = pages;
-    return true;
-}
-
-/* Where misses set in little by little they grow with the pages, until all miss. If they stay few
-   for some pages more, others have some of the entries, now and then: then it is not these pages
-   that end the level. */
-static bool misses_grow(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_tlb_step *step,
-                        size_t held, bool *yes, struct fm_error *err)
-{
-    const size_t further = held + 1 + (size_t)fmax(AT_LEAST, FURTHER * (double)held);
-    double first, then;
-    if (!part_beyond(lab, tlbs, step, held + 1, &first, err) ||
-        !part_beyond(lab, tlbs, step, further, &then, err))
-        return false;
-    *yes = then > fmin(GROWS * first, ALL);
     return true;
 }
 
@@ -230,7 +196,7 @@ static bool pages_that_fit(struct fm_lab *lab, struct fm_tlbs *tlbs, const struc
 }
 
 bool fm_find_tlb_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known_tlb *tlb,
-                       bool *sharp, struct fm_error *err)
+                       struct fm_error *err)
 {
     struct fm_tlb_step step;
     double part;
@@ -247,13 +213,7 @@ bool fm_find_tlb_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, struct fm_known
         if (!halve(lab, tlbs, &step, &onset, err))
             return false;
     }
-    /* … and so is what missed once, by noise. */
-    if (onset.part > SHARP && !part_beyond(lab, tlbs, &step, onset.missed, &onset.part, err))
-        return false;
-    *sharp = onset.part > SHARP;
-    if (onset.held <= FM_TLB_FEW && !settle(lab, tlbs, &step, &onset.held, sharp, err))
-        return false;
-    if (*sharp && onset.part < ALL && !misses_grow(lab, tlbs, &step, onset.held, sharp, err))
+    if (onset.held <= FM_TLB_FEW && !settle(lab, tlbs, &step, &onset.held, err))
         return false;
     tlb->entries = (unsigned)onset.held;
     tlb->spares = onset.part < ALL;
@@ -296,7 +256,7 @@ bool fm_tlb_is_one_set(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm
         same[i] = (same[i] - fits) * lap;
         more[i] = (more[i] - fits) * lap;
     }
-    const double some = fmax(NO_MISS, QUARTER * fm_median(more, PLACEMENTS));
+    const double some = fmax(NO_MISS, SOME * fm_median(more, PLACEMENTS));
     for (int i = 0; i < PLACEMENTS; i++) {
         fit += same[i] < some;
         miss += more[i] > some;
