@@ -15,7 +15,7 @@
 #define RANDOM_MACHINES 2u
 #define SURVEYS         1u
 #else
-#define RANDOM_MACHINES 6u
+#define RANDOM_MACHINES 4u
 #define SURVEYS         2u
 #endif
 
@@ -349,7 +349,7 @@ static void says_nothing_wrong_of_other_policies(void **state)
     static const enum fm_replacement policies[] = {FM_REPLACE_FIFO, FM_REPLACE_RANDOM,
                                                    FM_REPLACE_BIT_PLRU, FM_REPLACE_SRRIP};
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
-        for (unsigned seed = 1; seed <= 3; seed++) {
+        for (unsigned seed = 1; seed <= SURVEYS; seed++) {
             struct fm_result result;
             struct fm_description machine = tlb_lab();
             add_tlb(&machine, 48, 48);
@@ -421,7 +421,7 @@ static void looks_for_no_pieces_where_there_are_none(void **state)
 static void says_nothing_wrong_of_a_tree(void **state)
 {
     (void)state;
-    for (unsigned seed = 1; seed <= 16; seed++) {
+    for (unsigned seed = 1; seed <= 8; seed++) {
         struct fm_result result;
         struct fm_description machine = tlb_lab();
         add_tlb(&machine, 32, 32);
