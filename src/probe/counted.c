@@ -29,7 +29,7 @@
 #define SETTLE_LONG 2
 #define LONG_STRING 8192
 /* Of so many that come anew little is left to be forgotten. */
-#define LONGER_STRING ((size_t)1 << 18)
+#define LONGER_STRING ((size_t)1 << 16)
 /* Lines that are given up by lot find their places one after another: the last of a set of 16 takes
    16 laps on an average, and the last of a hundred such sets five times that. In references where
    that is too many. */

@@ -8,12 +8,10 @@
 /* Placements whose misses are averaged: more of a small structure, whose few
    pages make luck count for more; in units of all of them, where each placement tells much, and
    thinly, where it tells as much of a few. */
-#define FEWEST_PLACEMENTS 6
+#define FEWEST_PLACEMENTS 4
 #define MOST_PLACEMENTS   128
 #define UNITS_IN_ALL      1e5
 #define UNITS_THINLY      4e4
-/* Placements after which it is clear between which two footprints one in twenty is passed. */
-#define CLEAR 2
 /* Placements that tell how far those lie apart; how near each is searched; and the footprints at
    which all are averaged, one standard deviation apart. */
 #define SCOUTS 4
@@ -22,8 +20,8 @@
 #define MANY_UNITS 32768
 #define MANY_PAGES 512
 #define ROUGHLY    1.03
-#define GRID       5
-#define MIDDLE     2
+#define GRID       6
+#define MIDDLE     2.5
 #define NARROW     0.03
 #define WIDEST     0.25
 #define RECENTRE   8
@@ -33,7 +31,7 @@
 #define WIDE        2.6
 #define FEW_WIDER   3
 #define LEAST_WIDTH 0.01
-#define ENOUGH      4
+#define ENOUGH      3
 
 /* Where one in twenty misses on this placement, roughly. */
 static bool crossing_here(struct fm_lab *lab, struct fm_count_search *search, double about,
@@ -81,14 +79,13 @@ struct grid {
     double sum[GRID], squares[GRID];
 };
 
-/* Between which two footprints one in twenty is passed: the index of the first; -1 and GRID - 1
-   where it is passed before or after all. */
-static int passed_at(const struct grid *grid)
+/* The pair of footprints to ask after this one: nearer to where one in twenty is passed; -1 and
+   GRID - 1 where that is before or after all. */
+static int next_pair(const struct grid *grid, int at)
 {
-    int i = GRID - 1;
-    while (i >= 0 && grid->mean[i] > FM_ONE_IN_TWENTY)
-        i--;
-    return i;
+    if (grid->mean[at] > FM_ONE_IN_TWENTY)
+        return at - 1;
+    return grid->mean[at + 1] <= FM_ONE_IN_TWENTY ? at + 1 : at;
 }
 
 static void add_part(struct grid *grid, int i, double part)
@@ -101,20 +98,26 @@ static void add_part(struct grid *grid, int i, double part)
         n > 1 ? fmax(0, grid->squares[i] / n - grid->mean[i] * grid->mean[i]) / (n - 1) : 0;
 }
 
-/* One placement, at the footprints from one to another. */
-static bool sample_placement(struct fm_lab *lab, struct fm_count_search *search, struct grid *grid,
-                             int from, int to, struct fm_error *err)
+/* One placement, at a footprint and the one before. */
+static bool sample_pair(struct fm_lab *lab, struct fm_count_search *search, struct grid *grid,
+                        int at, struct fm_error *err)
 {
-    for (int i = to; i >= from; i--) {
+    for (int i = at + 1; i >= at; i--) {
         const size_t units = (size_t)grid->units[i];
         double each;
-        if (i == to && !fm_count_place(lab, search, (units + 1) * search->plan->unit, err))
+        if (i > at && !fm_count_place(lab, search, (units + 1) * search->plan->unit, err))
             return false;
         if (!fm_misses_over(lab, search, units, 0, &each, err))
             return false;
         add_part(grid, i, each / (double)units);
     }
     return true;
+}
+
+static unsigned fewer_placements(const struct grid *grid, int at)
+{
+    return grid->placements[at] < grid->placements[at + 1] ? grid->placements[at]
+                                                           : grid->placements[at + 1];
 }
 
 /* How far off where one in twenty is passed may be, in units, 99 times of 100: few placements tell
@@ -125,14 +128,14 @@ static double width_at(const struct grid *grid, int at)
     const double run = grid->units[at + 1] - grid->units[at];
     const double error =
         sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
-    const unsigned fewer = grid->placements[at] < grid->placements[at + 1]
-                               ? grid->placements[at]
-                               : grid->placements[at + 1];
-    return WIDE * (1 + FEW_WIDER / fmax(1, fewer - 1.0)) * error;
+    return WIDE * (1 + FEW_WIDER / fmax(1, fewer_placements(grid, at) - 1.0)) * error;
 }
 
+/* Asks pairs of footprints until one in twenty is passed between them for sure: *at. Ends with
+   *passed false where that is before or after the grid, or does not settle. */
 static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, double centre,
-                        double ratio, struct grid *grid, struct fm_error *err)
+                        double ratio, struct grid *grid, int *at, bool *passed,
+                        struct fm_error *err)
 {
     const double each_lap = centre / (double)fm_count_thinness(lab, search, (size_t)centre);
     const double in_all =
@@ -141,13 +144,16 @@ static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, doub
     *grid = (struct grid){.units = {0}};
     for (int i = 0; i < GRID; i++)
         grid->units[i] = floor(centre * pow(ratio, i - MIDDLE));
-    for (unsigned p = 0; p < placements; p++) {
-        const int at = passed_at(grid);
-        const bool clear = p >= CLEAR && at >= 0 && at < GRID - 1;
-        if (clear && p >= ENOUGH && width_at(grid, at) < LEAST_WIDTH * grid->units[at])
-            break;
-        if (!sample_placement(lab, search, grid, clear ? at : 0, clear ? at + 1 : GRID - 1, err))
+    *at = (int)MIDDLE;
+    *passed = false;
+    for (unsigned p = 1; p <= 2 * placements && *at >= 0 && *at < GRID - 1 && !*passed; p++) {
+        if (!sample_pair(lab, search, grid, *at, err))
             return false;
+        const int next = next_pair(grid, *at);
+        const bool sure = fewer_placements(grid, *at) >= ENOUGH &&
+                          width_at(grid, *at) < LEAST_WIDTH * grid->units[*at];
+        *passed = next == *at && (sure || p >= placements);
+        *at = next;
     }
     return true;
 }
@@ -173,14 +179,15 @@ static bool average(struct fm_lab *lab, struct fm_count_search *search, double c
     if (!choose_grid(lab, search, &centre, &ratio, err))
         return false;
     for (int round = 0; round < RECENTRE; round++) {
-        if (!sample_grid(lab, search, centre, ratio, &grid, err))
+        int at;
+        bool passed;
+        if (!sample_grid(lab, search, centre, ratio, &grid, &at, &passed, err))
             return false;
-        const int at = passed_at(&grid);
-        if (at >= 0 && at < GRID - 1) {
+        if (passed) {
             read_grid(&grid, at, (double)search->plan->unit, found);
             return true;
         }
-        centre = at < 0 ? grid.units[0] : grid.units[GRID - 1];
+        centre = grid.units[at < 0 ? 0 : at];
     }
     found->missed = false;
     return true;

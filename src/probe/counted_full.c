@@ -15,14 +15,31 @@
 #define JUST 0.02
 /* Pages of which luck would not leave an edge where it was, to the unit, even once. */
 #define MANY_PAGES 512
+/* Halvings that are left when fresh pages are asked whether there is an edge at all. */
+#define FEW_LEFT 8
 
 /* What was seen: none miss and some do; at most one in twenty does, and more do. */
 struct bounds {
     size_t none, some;
     size_t fits, misses;
-    double some_misses; /* of the fewest that do, in a lap */
-    double part;        /* that misses of what was looked at last */
+    double some_misses; /* of the fewest that do, in a lap; 0: not known */
+    size_t more;        /* the fewest but one that do, and what they miss */
+    double more_misses;
+    double part; /* that misses of what was looked at last */
 };
+
+static void note_misses(struct bounds *bounds, size_t units, double misses)
+{
+    if (units < bounds->some) {
+        bounds->more = bounds->some;
+        bounds->more_misses = bounds->some_misses;
+        bounds->some = units;
+        bounds->some_misses = misses;
+    } else if (units > bounds->some && units < bounds->more) {
+        bounds->more = units;
+        bounds->more_misses = misses;
+    }
+}
 
 static bool look(struct fm_lab *lab, struct fm_count_search *search, size_t units,
                  struct bounds *bounds, struct fm_error *err)
@@ -30,12 +47,10 @@ static bool look(struct fm_lab *lab, struct fm_count_search *search, size_t unit
     double each;
     if (!fm_misses_over(lab, search, units, FM_NO_MISS, &each, err))
         return false;
-    if (each <= FM_NO_MISS) {
-        bounds->none = units > bounds->none ? units : bounds->none;
-    } else if (units < bounds->some) {
-        bounds->some = units;
-        bounds->some_misses = each;
-    }
+    if (each > FM_NO_MISS)
+        note_misses(bounds, units, each);
+    else if (units > bounds->none)
+        bounds->none = units;
     bounds->part = each / (double)units;
     if (bounds->part <= FM_ONE_IN_TWENTY && units > bounds->fits)
         bounds->fits = units;
@@ -84,17 +99,52 @@ static bool try_round_numbers(struct fm_lab *lab, struct fm_count_search *search
     return true;
 }
 
-/* Halves the bounds of what misses not at all, if well inside there is such. */
-static bool halve_none(struct fm_lab *lab, struct fm_count_search *search, struct bounds *bounds,
-                       struct fm_error *err)
+/* Each unit too many makes those of its set miss, and the next one those of another: misses grow
+   by as many with each, and two numbers of them tell where there are none; 0: they do not. */
+static size_t likely_edge(const struct bounds *bounds)
+{
+    const double rise = bounds->more_misses - bounds->some_misses;
+    if (bounds->some_misses <= 0 || rise <= 0)
+        return 0;
+    const double run = (double)(bounds->more - bounds->some);
+    const double edge = round((double)bounds->some - bounds->some_misses * run / rise);
+    const double least = (double)bounds->none + 1, most = (double)bounds->some - 1;
+    return (size_t)fmin(fmax(edge, least), most);
+}
+
+/* Whether what fits does so on fresh pages, and what does not does not. */
+static bool bounds_hold(struct fm_lab *lab, struct fm_count_search *search,
+                        const struct bounds *bounds, bool *yes, struct fm_error *err)
+{
+    return fm_count_holds_again(lab, search, bounds->none, bounds->some - bounds->none,
+                                FM_COUNT_ONCE, yes, err);
+}
+
+/* Narrows the bounds of what misses not at all, if well inside there is such: by what the numbers
+   of misses tell, and every third time, or where they tell nothing, by halves. Then they must be
+   the same on fresh pages, or there is no edge to look for. */
+static bool narrow_none(struct fm_lab *lab, struct fm_count_search *search, struct bounds *bounds,
+                        struct fm_error *err)
 {
     const size_t inside = (size_t)(FM_WELL_INSIDE * (double)bounds->fits);
+    bool asked = false, hold = true;
     if (bounds->none < inside && bounds->some > inside && !is_soft(bounds) &&
         !look(lab, search, inside, bounds, err))
         return false;
-    while (inside && bounds->none >= inside && bounds->some > bounds->none + 1)
-        if (!look(lab, search, bounds->none + (bounds->some - bounds->none) / 2, bounds, err))
+    for (unsigned looks = 0; inside && bounds->none >= inside && bounds->some > bounds->none + 1;
+         looks++) {
+        const size_t edge = looks % 3 == 2 ? 0 : likely_edge(bounds);
+        const size_t middle = bounds->none + (bounds->some - bounds->none) / 2;
+        const bool near = (double)bounds->some < NEARLY * (double)bounds->none;
+        const bool ask = near && !asked && !edge && bounds->some - bounds->none > 1u << FEW_LEFT;
+        asked |= ask;
+        if (ask && !bounds_hold(lab, search, bounds, &hold, err))
             return false;
+        if (!hold)
+            return true;
+        if (!look(lab, search, edge ? edge : middle, bounds, err))
+            return false;
+    }
     return true;
 }
 
@@ -109,14 +159,20 @@ static bool halve_misses(struct fm_lab *lab, struct fm_count_search *search, str
 }
 
 /* One unit too many misses, and so do those that share its set: with others, in other sets, as many
-   again. That tells where one in twenty does. There is looked first; and where it is not just so
-   many, beside it on the other side. */
+   again. That tells where one in twenty does, if as many more of them miss as that makes. There is
+   looked first otherwise; and where it is not just so many, beside it on the other side. */
 static bool close_in(struct fm_lab *lab, struct fm_count_search *search, struct bounds *bounds,
                      struct fm_error *err)
 {
     const double each = bounds->some_misses;
     const double more = FM_ONE_IN_TWENTY * (double)bounds->none / (each - FM_ONE_IN_TWENTY);
     size_t at = bounds->none + (size_t)more;
+    const double further = bounds->more_misses / (double)(bounds->more - bounds->none);
+    if (bounds->more > at && fabs(further - each) < JUST * each) {
+        bounds->fits = at;
+        bounds->misses = at + 1;
+        return true;
+    }
     for (int i = 0; i < 2 && at > bounds->fits && at < bounds->misses; i++) {
         if (!look(lab, search, at, bounds, err))
             return false;
@@ -134,7 +190,7 @@ bool fm_count_in_full(struct fm_lab *lab, struct fm_count_search *search, size_t
 {
     const double unit = (double)search->plan->unit;
     struct bounds bounds = {.some = misses, .fits = fits, .misses = misses};
-    if (!try_round_numbers(lab, search, &bounds, err) || !halve_none(lab, search, &bounds, err))
+    if (!try_round_numbers(lab, search, &bounds, err) || !narrow_none(lab, search, &bounds, err))
         return false;
     /* Where it is not sharp this is one placement of many. */
     const bool sharp = bounds.none > 0 && bounds.some == bounds.none + 1;

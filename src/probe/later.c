@@ -11,6 +11,8 @@
 
 /* Points of the rise that are read again, at the most. */
 #define MOST_POINTS 5
+/* … and where counters know the edge. */
+#define FEW_POINTS 2
 /* Parts of the rise between which a reading tells where it is. */
 #define LOW_PART  0.1
 #define HIGH_PART 0.9
@@ -37,7 +39,9 @@ static void choose_points(const struct fm_lab *lab, struct look *look)
             part < HIGH_PART)
             all[n++] = i;
     }
-    look->count = n < MOST_POINTS ? n : MOST_POINTS;
+    const bool counted = fm_lab_counted(lab, (unsigned)lab->known.count - 2);
+    const size_t most = counted ? FEW_POINTS : MOST_POINTS;
+    look->count = n < most ? n : most;
     for (size_t i = 0; i < look->count; i++)
         look->index[i] = all[i * n / look->count];
 }

@@ -307,18 +307,22 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
     const size_t unit = longer > known_unit ? longer : known_unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
-    double whole, single = 0;
+    double whole, single;
     if (!fm_walk_time(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err))
         return false;
-    const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes)) ||
-                       whole - tlb_at(walk, (double)bytes) < sibling->least * (1 + STEADY);
-    if (!known && !fm_walk_time(lab, bytes, unit, 1, care, &single, err))
-        return false;
+    const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes));
+    double tlb_ns = tlb_at(walk, (double)bytes);
+    const bool same = whole - tlb_ns < sibling->least * (1 + STEADY);
+    if (!known && !same) {
+        if (!fm_walk_time(lab, bytes, unit, 1, care, &single, err))
+            return false;
+        tlb_ns = single - whole;
+    }
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
         add_reading(point, whole);
         if (!known)
-            add_tlb_reading(point, single - whole, weight);
+            add_tlb_reading(point, tlb_ns, weight);
         if (!fit_tlb(walk, err))
             return false;
     }
