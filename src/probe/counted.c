@@ -28,8 +28,6 @@
 #define SETTLE      3
 #define SETTLE_LONG 2
 #define LONG_STRING 8192
-/* Of so many that come anew little is left to be forgotten. */
-#define LONGER_STRING ((size_t)1 << 16)
 /* Lines that are given up by lot find their places one after another: the last of a set of 16 takes
    16 laps on an average, and the last of a hundred such sets five times that. In references where
    that is too many. */
@@ -43,7 +41,7 @@ static unsigned settling_laps(size_t count, bool by_lot)
 {
     const size_t most = MOST_REFERENCES / count;
     if (!by_lot)
-        return count <= LONG_STRING ? SETTLE : count <= LONGER_STRING ? SETTLE_LONG : 1;
+        return count <= LONG_STRING ? SETTLE : SETTLE_LONG;
     return most > SETTLE_LOTS ? SETTLE_LOTS : most < SETTLE ? SETTLE : (unsigned)most;
 }
 

@@ -132,7 +132,7 @@ static double width_at(const struct grid *grid, int at)
 }
 
 /* Asks pairs of footprints until one in twenty is passed between them for sure: *at. Ends with
-   *passed false where that is before or after the grid, or does not settle. */
+ *passed false where that is before or after the grid, or does not settle. */
 static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, double centre,
                         double ratio, struct grid *grid, int *at, bool *passed,
                         struct fm_error *err)

@@ -108,8 +108,9 @@ static size_t likely_edge(const struct bounds *bounds)
         return 0;
     const double run = (double)(bounds->more - bounds->some);
     const double edge = round((double)bounds->some - bounds->some_misses * run / rise);
-    const double least = (double)bounds->none + 1, most = (double)bounds->some - 1;
-    return (size_t)fmin(fmax(edge, least), most);
+    if (edge < (double)bounds->none || edge >= (double)bounds->some)
+        return 0;
+    return edge > (double)bounds->none ? (size_t)edge : bounds->none + 1;
 }
 
 /* Whether what fits does so on fresh pages, and what does not does not. */

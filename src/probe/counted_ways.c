@@ -26,6 +26,8 @@
 #define BEYOND_INNER 1.25
 /* Up to so many ways each number is tried by itself. */
 #define FEW_WAYS 8
+/* No number of lines that can be has more primes. */
+#define MOST_PRIMES 16
 /* A single set takes any lines, from anywhere in this many times the capacity. */
 #define SPREAD 4
 
@@ -110,6 +112,12 @@ static bool inner_counts(const struct fm_lab *lab, const struct fm_counted_plan 
 
 enum verdict { NOT, PERHAPS, SURELY };
 
+/* What misses of a set in a lap where a line too many makes all of them miss. */
+static double nearly_all(size_t ways)
+{
+    return NEARLY_ALL * (double)(ways + 1);
+}
+
 /* The lines of the level inside may be shorter, so that it keeps more of them than bytes tell. */
 static size_t block_lines(const struct fm_counted_plan *plan, size_t way, size_t ways)
 {
@@ -118,8 +126,10 @@ static size_t block_lines(const struct fm_counted_plan *plan, size_t way, size_t
     return wanted < 1 ? 1 : wanted < (double)most ? (size_t)ceil(wanted) : most;
 }
 
+/* `least`: what must miss of a set in a lap, or it is not the number. */
 static bool judge_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
-                       size_t line, size_t ways, enum verdict *verdict, struct fm_error *err)
+                       size_t line, size_t ways, double least, enum verdict *verdict,
+                       struct fm_error *err)
 {
     const size_t way = lines / ways;
     struct blocks blocks = {.count = ways + 1, .lines = block_lines(plan, way, ways), .apart = way};
@@ -127,7 +137,7 @@ static bool judge_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, s
     *verdict = NOT;
     if (!misses_of_blocks(lab, plan, plan->bit, line, &blocks, &beyond, err))
         return false;
-    if (beyond < TOO_MANY)
+    if (beyond < least)
         return true;
     blocks.count = ways;
     if (!misses_of_blocks(lab, plan, plan->bit, line, &blocks, &within, err))
@@ -153,7 +163,7 @@ static bool judge_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, s
         return false;
     if (within >= ENOUGH || more < TOO_MANY)
         return true;
-    *verdict = beyond > NEARLY_ALL * (double)(ways + 1) ? SURELY : PERHAPS;
+    *verdict = beyond >= nearly_all(ways) ? SURELY : PERHAPS;
     if (*verdict == SURELY || !inner_counts(lab, plan))
         return true;
     /* Where a line too many does not make all miss, some of what fitted must have got here. */
@@ -275,23 +285,80 @@ static bool settle_line(struct fm_lab *lab, const struct fm_counted_plan *plan,
 }
 
 /* A line too many in one set also shows in any multiple of its ways: that many lines and one, which
-   meet several sets, are too many for one of them. So the largest factors tell of all that divide
-   them: where none is too much, no number of ways explains anything. */
-static bool rule_out(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
-                     size_t line, bool *hopeless, struct fm_error *err)
+   meet several sets, are too many for one of them, and no more miss than that set has. So the
+   largest factors tell of all that divide them. */
+struct factors {
+    size_t prime[MOST_PRIMES]; /* that the lines are so many times a factor */
+    double misses[MOST_PRIMES];
+    size_t count;
+};
+
+/* What misses of the largest factor that a prime leaves; asked once. */
+static bool misses_of_factor(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                             size_t line, size_t prime, struct factors *factors, double *misses,
+                             struct fm_error *err)
+{
+    for (size_t i = 0; i < factors->count; i++) {
+        *misses = factors->misses[i];
+        if (factors->prime[i] == prime)
+            return true;
+    }
+    const struct blocks blocks = {.count = lines / prime + 1, .lines = 1, .apart = prime};
+    if (!misses_of_blocks(lab, plan, plan->bit, line, &blocks, misses, err))
+        return false;
+    factors->prime[factors->count] = prime;
+    factors->misses[factors->count++] = *misses;
+    return true;
+}
+
+/* Whether so many misses are seen of some factor that is a multiple of so many ways: where none is,
+   not even of one, no number of ways explains anything. */
+static bool some_factor_misses(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                               size_t line, size_t ways, double least, struct factors *factors,
+                               bool *yes, struct fm_error *err)
 {
     size_t left = lines;
-    *hopeless = true;
-    for (size_t prime = 2; left > 1 && *hopeless; prime++) {
+    *yes = false;
+    for (size_t prime = 2; left > 1 && !*yes; prime++) {
         if (left % prime)
             continue;
         while (left % prime == 0)
             left /= prime;
-        const struct blocks blocks = {.count = lines / prime + 1, .lines = 1, .apart = prime};
-        double beyond;
-        if (!misses_of_blocks(lab, plan, plan->bit, line, &blocks, &beyond, err))
+        double misses;
+        if (lines / prime % ways)
+            continue;
+        if (!misses_of_factor(lab, plan, lines, line, prime, factors, &misses, err))
             return false;
-        *hopeless = beyond < TOO_MANY;
+        *yes = misses >= least;
+    }
+    return true;
+}
+
+/* The smallest number of ways that does not fit, or a larger one that misses all over. Who counts
+   exactly sees one set among many, and so which numbers need be asked. */
+static bool try_all_ways(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                         struct fm_counted *found, struct fm_error *err)
+{
+    const bool exact = fm_counts_are_exact(lab, plan->bit);
+    struct factors factors = {.count = 0};
+    enum verdict verdict = NOT;
+    bool asked = false;
+    for (size_t ways = 1; ways < lines && verdict != SURELY; ways++) {
+        const double least = found->ways ? nearly_all(ways) : TOO_MANY;
+        const bool ask = exact && (found->ways || (!asked && ways > FEW_WAYS));
+        bool possible = true;
+        if (lines % ways)
+            continue;
+        if (ask && !some_factor_misses(lab, plan, lines, found->line, found->ways ? ways : 1, least,
+                                       &factors, &possible, err))
+            return false;
+        asked |= ask;
+        if (!possible && !found->ways)
+            return true;
+        if (possible && !judge_ways(lab, plan, lines, found->line, ways, least, &verdict, err))
+            return false;
+        if (possible && (verdict == SURELY || (verdict == PERHAPS && !found->ways)))
+            found->ways = ways;
     }
     return true;
 }
@@ -300,27 +367,9 @@ bool fm_counted_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,
                      struct fm_counted *found, struct fm_error *err)
 {
     const size_t lines = (size_t)(found->bytes / (double)found->line);
-    const bool exact = fm_counts_are_exact(lab, plan->bit);
-    enum verdict verdict = NOT;
-    bool asked = false, hopeless = false;
-    if (!fm_lab_place(lab, SPREAD * lines * found->line, err))
+    if (!fm_lab_place(lab, SPREAD * lines * found->line, err) ||
+        !try_all_ways(lab, plan, lines, found, err))
         return false;
-    for (size_t ways = 1; ways < lines && verdict != SURELY; ways++) {
-        if (lines % ways)
-            continue;
-        /* Who counts exactly sees the one set among many. */
-        if (exact && !asked && ways > FEW_WAYS && !found->ways) {
-            asked = true;
-            if (!rule_out(lab, plan, lines, found->line, &hopeless, err))
-                return false;
-            if (hopeless)
-                break;
-        }
-        if (!judge_ways(lab, plan, lines, found->line, ways, &verdict, err))
-            return false;
-        if (verdict == SURELY || (verdict == PERHAPS && !found->ways))
-            found->ways = ways;
-    }
     if (found->ways)
         return settle_line(lab, plan, found, err);
     if (!is_full(lab, plan, lines, found, &found->full, err))

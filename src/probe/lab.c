@@ -19,6 +19,10 @@
 #define CONFIRMED_PARTS 0.1
 #define MOST_BATCHES    4
 #define MOST_READINGS   64
+/* Times a level's bytes at which it does not serve anything any more, and where pages lie anywhere
+   or a hash decides. */
+#define PAST_SHARP 2
+#define PAST_SOFT  4
 
 bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
 {
@@ -43,6 +47,22 @@ const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit)
 {
     const bool there = bit < FM_EVENTS && lab->believed & 1u << bit && lab->counted[bit].missed;
     return there ? &lab->counted[bit] : NULL;
+}
+
+const struct fm_counted *fm_lab_last_counted(const struct fm_lab *lab)
+{
+    const struct fm_counted *last = NULL;
+    for (unsigned bit = 0; bit < FM_CACHE_LEVELS; bit++) {
+        const struct fm_counted *found = fm_lab_counted(lab, bit);
+        last = found ? found : last;
+    }
+    return last;
+}
+
+bool fm_is_past_counted(const struct fm_lab *lab, double bytes)
+{
+    const struct fm_counted *last = fm_lab_last_counted(lab);
+    return last && bytes > (last->sharp ? PAST_SHARP : PAST_SOFT) * last->high;
 }
 
 const char *fm_lab_meter(const struct fm_lab *lab, unsigned bit)

@@ -113,6 +113,11 @@ void fm_lab_reorder(struct fm_lab *lab);
 /* What the counters show of a structure; NULL where no event is believed, or nothing missed. */
 const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit);
 
+/* The last cache that counters know, NULL where they know none; and whether a footprint is so far
+   beyond it that all of it misses there. */
+const struct fm_counted *fm_lab_last_counted(const struct fm_lab *lab);
+bool fm_is_past_counted(const struct fm_lab *lab, double bytes);
+
 /* Who reads the event of a structure. */
 const char *fm_lab_meter(const struct fm_lab *lab, unsigned bit);
 

@@ -9,9 +9,8 @@
 #include "probe/probe.h"
 
 #define PLACEMENTS 3
-/* Bytes of a large footprint, and how many times the last cache is far beyond it. */
+/* Bytes of a large footprint. */
 #define LARGE (1u << 24)
-#define FAR   4
 /* What readings of one plateau differ by when something else is at work. */
 #define MOVED 0.05
 /* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps. */
@@ -54,6 +53,17 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
     return best;
 }
 
+/* The first footprint of memory's that is past all levels which counters know; 0: none is. */
+static size_t first_past(const struct fm_lab *lab, const struct fm_known_level *memory)
+{
+    for (size_t i = 0; i < lab->walk.count; i++) {
+        const double bytes = (double)lab->walk.points[i].bytes;
+        if (bytes >= memory->flat_from && fm_is_past_counted(lab, bytes))
+            return lab->walk.points[i].bytes;
+    }
+    return 0;
+}
+
 /* A plateau that its neighbours blur stands higher or lower than it would by itself. */
 static void unblur(const struct fm_lab *lab, struct fm_known_level *level, size_t index)
 {
@@ -91,27 +101,23 @@ static bool measure_second(struct fm_lab *lab, struct fm_known_level *level, str
 }
 
 /* Placements to measure a plateau on. Pages that lie well differ from others by what falls into a
-   cache, which is little of a large footprint, and nothing of memory's far beyond all levels that
-   were counted, nor of what fits into a level wherever it lies. */
+   cache, which is little of a large footprint, and nothing of memory's past all levels that were
+   counted, nor of what fits into a level wherever it lies. */
 static unsigned placements_of(const struct fm_lab *lab, size_t index, size_t bytes, bool memory)
 {
     const struct fm_counted *own = memory ? NULL : fm_lab_counted(lab, (unsigned)index);
     if (own && (double)bytes < (own->sharp ? own->bytes : own->low / 2))
         return 1;
-    double largest = INFINITY;
-    for (unsigned bit = 0; bit < FM_CACHE_LEVELS; bit++) {
-        const struct fm_counted *found = fm_lab_counted(lab, bit);
-        largest = found ? found->high : largest;
-    }
-    return bytes > LARGE || (memory && (double)bytes > FAR * largest) ? 1 : PLACEMENTS;
+    return bytes > LARGE || (memory && fm_is_past_counted(lab, (double)bytes)) ? 1 : PLACEMENTS;
 }
 
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
-    double steepness;
+    double steepness = 0;
     const bool memory = index + 1 == lab->known.count;
-    const size_t bytes = flattest(&lab->walk, level, memory, &steepness);
+    const size_t past = memory ? first_past(lab, level) : 0;
+    const size_t bytes = past ? past : flattest(&lab->walk, level, memory, &steepness);
     if (!bytes)
         return index != 1 || measure_second(lab, level, err);
     const double before = fm_walk_at(&lab->walk, (double)bytes);

@@ -58,29 +58,11 @@ static unsigned flat_run(const struct fm_walk *walk, double bytes)
     return run;
 }
 
-/* The last level that counters know; NULL where they know none. */
-static const struct fm_counted *last_counted(const struct fm_lab *lab)
-{
-    const struct fm_counted *last = NULL;
-    for (unsigned level = 0; level < FM_CACHE_LEVELS; level++) {
-        const struct fm_counted *found = fm_lab_counted(lab, level);
-        last = found ? found : last;
-    }
-    return last;
-}
-
 /* Whether a footprint is beyond every level that counters know. */
 static bool is_beyond_counted(const struct fm_lab *lab, double bytes)
 {
-    const struct fm_counted *last = last_counted(lab);
+    const struct fm_counted *last = fm_lab_last_counted(lab);
     return last && bytes > 2 * last->high;
-}
-
-/* … and so far that it does not rise any more, where pages lie anywhere or a hash decides, too. */
-static bool is_past_counted(const struct fm_lab *lab, double bytes)
-{
-    const struct fm_counted *last = last_counted(lab);
-    return last && bytes > (last->sharp ? 2 : 4) * last->high;
 }
 
 /* From a plateau, a look far ahead: where nothing has changed there, nothing lies between. So large
@@ -126,7 +108,7 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
             return false;
         /* Beyond all that was counted a look ahead costs less than a plateau. */
         const unsigned plateau = is_beyond_counted(lab, bytes) ? PLATEAU - 1 : PLATEAU;
-        const bool flat = flat_run(&lab->walk, bytes) >= plateau || is_past_counted(lab, bytes);
+        const bool flat = flat_run(&lab->walk, bytes) >= plateau || fm_is_past_counted(lab, bytes);
         if (flat && !looked && !look_ahead(lab, &bytes, to, err))
             return false;
         looked = flat;
