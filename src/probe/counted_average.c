@@ -12,6 +12,9 @@
 #define MOST_PLACEMENTS   128
 #define UNITS_IN_ALL      1e5
 #define UNITS_THINLY      4e4
+/* Placements on which the first or the last footprint of a grid must be too large or too small
+   before another is drawn up, of the half of all that there are. */
+#define MOST_DOUBT 8
 /* Placements that tell how far those lie apart; how near each is searched; and the footprints at
    which all are averaged, one standard deviation apart. */
 #define SCOUTS 4
@@ -144,12 +147,15 @@ static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, doub
     *grid = (struct grid){.units = {0}};
     for (int i = 0; i < GRID; i++)
         grid->units[i] = floor(centre * pow(ratio, i - MIDDLE));
+    const unsigned doubt = placements / 2 < MOST_DOUBT ? placements / 2 : MOST_DOUBT;
     *at = (int)MIDDLE;
     *passed = false;
     for (unsigned p = 1; p <= 2 * placements && *at >= 0 && *at < GRID - 1 && !*passed; p++) {
         if (!sample_pair(lab, search, grid, *at, err))
             return false;
         const int next = next_pair(grid, *at);
+        if ((next < 0 || next == GRID - 1) && fewer_placements(grid, *at) < doubt)
+            continue;
         const bool sure = fewer_placements(grid, *at) >= ENOUGH &&
                           width_at(grid, *at) < LEAST_WIDTH * grid->units[*at];
         *passed = next == *at && (sure || p >= placements);

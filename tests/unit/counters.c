@@ -309,7 +309,7 @@ static void hashed_tlbs_are_crowded_by_their_events(void **state)
         enum fm_index index[2];
     } tlbs[] = {
         {{32, 512}, {4, 4}, {FM_INDEX_VIRTUAL, FM_INDEX_HASHED}},
-        {{16, 256}, {2, 4}, {FM_INDEX_HASHED, FM_INDEX_HASHED}},
+        {{16, 512}, {2, 4}, {FM_INDEX_HASHED, FM_INDEX_HASHED}},
     };
     for (size_t i = 0; i < sizeof tlbs / sizeof *tlbs; i++) {
         struct fm_description machine =
