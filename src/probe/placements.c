@@ -163,7 +163,8 @@ static bool compare_placements(struct fm_lab *lab, struct rises *rises, struct f
 }
 
 /* Thin will do for a level, from its plateau to the next, if it does where the level misses; on the
-   plateau only as far in as nothing shows that a level inside still hits. */
+   plateau only as far in as nothing shows that a level inside still hits. Where it does not, nor
+   will it wherever that level may begin to miss on other pages, though that is another's rise. */
 static void judge_thin(const struct fm_lab *lab, struct rises *rises, size_t level,
                        const bool *alike)
 {
@@ -176,9 +177,12 @@ static void judge_thin(const struct fm_lab *lab, struct rises *rises, size_t lev
         all++;
         yes += alike[i];
     }
-    bool thin = (double)yes >= NEARLY_ALL * (double)all;
+    const bool rise = (double)yes >= NEARLY_ALL * (double)all;
+    bool thin = rise;
     for (size_t i = 0; i < rises->count; i++) {
         const double bytes = (double)lab->walk.points[rises->index[i]].bytes;
+        if (!rise && bytes >= here->flat_to / BEFORE)
+            rises->thin[i] = false;
         if (bytes < here->flat_from || bytes >= next->flat_from)
             continue;
         thin = thin && (bytes > here->flat_to || alike[i]);
