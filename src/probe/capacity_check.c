@@ -1,5 +1,6 @@
-/* Capacities by the shape of knees, held against single readings: where a sharp rise is taken for a
- * soft one, knees have it begin too early. */
+/* Capacities by the shape of knees, held against readings: where a sharp rise is taken for a soft
+ * one, knees have it begin too early, and a height that a blurred plateau leaves open is made up for
+ * by a knee elsewhere. */
 #include <math.h>
 
 #include "probe/capacity.h"
@@ -11,6 +12,12 @@
 #define CLOCK_ERROR 0.008
 /* What a capacity that stands beside a reading is off by at the least. */
 #define BESIDE 1.01
+/* Placements of which the mean alone tells where misses begin; the part of the way from one reading
+   to the next that it is off by, since between them it may rise soon or late; and standard errors
+   that the bounds of a capacity are apart from it. */
+#define MANY   16
+#define UNSEEN 0.15
+#define BOUNDS 2.6
 
 /* The part that misses a level at a point of the walk, and how far that may be off. */
 static double misses_at(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
@@ -36,10 +43,57 @@ static double between(const struct fm_lab *lab, const struct fm_fitted *fitted, 
     return fitted->bytes[before] * pow(fitted->bytes[before + 1] / fitted->bytes[before], part);
 }
 
+/* Where readings that are means of many placements pass so many misses, and the standard error of
+   its logarithm; false: there are no such, or they pass it more than once. */
+static bool crossing_by_means(const struct fm_lab *lab, const struct fm_fitted *fitted,
+                              size_t level, double *at, double *error)
+{
+    const struct fm_known_level *known = &lab->known.levels[level];
+    const struct fm_walk_point *points = fitted->walk->points;
+    size_t before = SIZE_MAX, times = 0;
+    for (size_t i = 0; i + 1 < fitted->curve.n; i++) {
+        double off;
+        if (fitted->bytes[i] >= known->flat_from && fitted->bytes[i] < known[1].flat_from &&
+            misses_at(lab, fitted, level, i, &off) <= FM_CAPACITY_MISSES &&
+            misses_at(lab, fitted, level, i + 1, &off) > FM_CAPACITY_MISSES) {
+            before = i;
+            times++;
+        }
+    }
+    if (times != 1 || points[before].placements < MANY || points[before + 1].placements < MANY)
+        return false;
+    double off[2];
+    const double a = misses_at(lab, fitted, level, before, &off[0]);
+    const double b = misses_at(lab, fitted, level, before + 1, &off[1]);
+    const double apart = log(fitted->bytes[before + 1] / fitted->bytes[before]);
+    *at = between(lab, fitted, level, before);
+    *error = apart * hypot(fmax(off[0], off[1]) / SURE / (b - a), UNSEEN);
+    return true;
+}
+
+/* What knees and means tell, each by how sure it is; less sure both where they differ by more than
+   that. */
+static void weigh(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                  double interval[3])
+{
+    double at, error;
+    if (!crossing_by_means(lab, fitted, level, &at, &error))
+        return;
+    const double other = log(interval[2] / interval[1]) / (2 * BOUNDS);
+    const double apart = log(at / interval[0]);
+    const double share = other * other / (error * error + other * other);
+    const double off =
+        error * other / hypot(error, other) * fmax(1, fabs(apart) / hypot(error, other));
+    interval[0] *= exp(share * apart);
+    interval[1] = interval[0] * exp(-BOUNDS * off);
+    interval[2] = interval[0] * exp(BOUNDS * off);
+}
+
 void fm_hold_to_readings(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
                          double interval[3])
 {
     const double from = lab->known.levels[level].flat_from;
+    weigh(lab, fitted, level, interval);
     size_t inside = SIZE_MAX, outside = SIZE_MAX;
     for (size_t i = 0; i + 1 < fitted->curve.n && outside == SIZE_MAX; i++) {
         double off;

@@ -42,6 +42,8 @@ static const struct spend {
 /* Around where misses begin, by the contract's measure of it. */
 #define MISS_RATIO 0.05
 #define AROUND     1.5
+/* … and where the plateau before them is looked at as well, which tells what a hit takes. */
+#define PLATEAU 2.5
 
 /* The points to measure again. */
 struct rises {
@@ -278,7 +280,7 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
             continue;
         for (unsigned number = 0; number < MOST_PASSES; number++) {
             const double before = rises->spent;
-            if (!pass(lab, rises, at / AROUND, at * AROUND, err))
+            if (!pass(lab, rises, at / PLATEAU, at * AROUND, err))
                 return false;
             fm_lab_fitted(lab, &fitted);
             if (rises->spent == before || fm_luck(&fitted, i, at, MISS_RATIO) < CLOSE_ENOUGH ||
