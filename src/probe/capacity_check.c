@@ -1,6 +1,6 @@
 /* Capacities by the shape of knees, held against readings: where a sharp rise is taken for a soft
- * one, knees have it begin too early, and a height that a blurred plateau leaves open is made up for
- * by a knee elsewhere. */
+ * one, knees have it begin too early, and a height that a blurred plateau leaves open is made up
+ * for by a knee elsewhere. */
 #include <math.h>
 
 #include "probe/capacity.h"
@@ -71,8 +71,8 @@ static bool crossing_by_means(const struct fm_lab *lab, const struct fm_fitted *
     return true;
 }
 
-/* What knees and means tell, each by how sure it is; less sure both where they differ by more than
-   that. */
+/* What knees and means tell, each by how sure it is. They come of the same readings, so that both
+   are no surer than the better one; and less sure where they differ by more than that. */
 static void weigh(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
                   double interval[3])
 {
@@ -82,8 +82,7 @@ static void weigh(const struct fm_lab *lab, const struct fm_fitted *fitted, size
     const double other = log(interval[2] / interval[1]) / (2 * BOUNDS);
     const double apart = log(at / interval[0]);
     const double share = other * other / (error * error + other * other);
-    const double off =
-        error * other / hypot(error, other) * fmax(1, fabs(apart) / hypot(error, other));
+    const double off = fmin(error, other) * fmax(1, fabs(apart) / hypot(error, other));
     interval[0] *= exp(share * apart);
     interval[1] = interval[0] * exp(-BOUNDS * off);
     interval[2] = interval[0] * exp(BOUNDS * off);

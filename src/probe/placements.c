@@ -44,6 +44,11 @@ static const struct spend {
 #define AROUND     1.5
 /* … and where the plateau before them is looked at as well, which tells what a hit takes. */
 #define PLATEAU 2.5
+/* Points beside where they begin are no further apart, or one more comes between, a few times; of
+   which so many placements tell. */
+#define BESIDE       1.12
+#define MOST_MORE    3
+#define LEAST_PASSES 24
 
 /* The points to measure again. */
 struct rises {
@@ -267,6 +272,48 @@ static bool sample_all(struct fm_lab *lab, struct rises *rises, struct fm_error 
     return true;
 }
 
+/* One more point between one of a rise and the next smaller, which is added to the rise. */
+static bool insert(struct fm_lab *lab, struct rises *rises, size_t larger, struct fm_error *err)
+{
+    struct fm_walk *walk = &lab->walk;
+    const size_t smaller = larger + 1, before = walk->count, index = rises->index[smaller];
+    const double middle =
+        sqrt((double)walk->points[index].bytes * (double)walk->points[index + 1].bytes);
+    if (!fm_lab_place(lab, walk->points[index + 1].bytes, err) ||
+        !fm_walk_measure(lab, (size_t)middle, NULL, err))
+        return false;
+    if (walk->count == before)
+        return true;
+    for (size_t i = 0; i <= larger; i++)
+        rises->index[i]++;
+    for (size_t i = rises->count++; i > smaller; i--) {
+        rises->index[i] = rises->index[i - 1];
+        rises->thin[i] = rises->thin[i - 1];
+    }
+    rises->index[smaller] = index + 1;
+    rises->thin[smaller] = rises->thin[larger] && rises->thin[smaller + 1];
+    return true;
+}
+
+/* Sees to it that points lie close on both sides of a footprint. */
+static bool come_closer(struct fm_lab *lab, struct rises *rises, double at, struct fm_error *err)
+{
+    const struct fm_walk *walk = &lab->walk;
+    for (int more = 0; more < MOST_MORE && rises->count < FM_WALK_POINTS; more++) {
+        size_t larger = 0;
+        while (larger + 2 < rises->count &&
+               (double)walk->points[rises->index[larger + 1]].bytes > at)
+            larger++;
+        if (larger + 1 >= rises->count || rises->index[larger] != rises->index[larger + 1] + 1 ||
+            (double)walk->points[rises->index[larger]].bytes <
+                BESIDE * (double)walk->points[rises->index[larger + 1]].bytes)
+            return true;
+        if (!insert(lab, rises, larger, err))
+            return false;
+    }
+    return true;
+}
+
 /* Where the misses of a level begin decides its capacity; there luck is rare and large. */
 static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
@@ -278,12 +325,17 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
         begin_spending(lab, rises);
         if (fit.knees[i].shape == FM_KNEE_CONTIGUOUS)
             continue;
+        const size_t points = rises->count;
+        if (!come_closer(lab, rises, at, err))
+            return false;
+        const unsigned least = rises->count > points ? LEAST_PASSES : 0;
         for (unsigned number = 0; number < MOST_PASSES; number++) {
             const double before = rises->spent;
             if (!pass(lab, rises, at / PLATEAU, at * AROUND, err))
                 return false;
             fm_lab_fitted(lab, &fitted);
-            if (rises->spent == before || fm_luck(&fitted, i, at, MISS_RATIO) < CLOSE_ENOUGH ||
+            const bool close = fm_luck(&fitted, i, at, MISS_RATIO) < CLOSE_ENOUGH;
+            if (rises->spent == before || (close && number >= least) ||
                 is_spent(lab, rises, &spend_on_each[lab->options->effort]))
                 break;
         }
