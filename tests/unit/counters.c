@@ -405,6 +405,28 @@ static void policies_do_not_make_counts_inexact(void **state)
     }
 }
 
+/* Under a policy that spares some of the lines in a set that has one too many, larger numbers of
+   ways are not asked one by one: of many lines no more miss than those of one set. */
+static void sparing_policies_cost_little_more(void **state)
+{
+    (void)state;
+    double took[2];
+    for (int sparing = 0; sparing < 2; sparing++) {
+        struct fm_description machine =
+            lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 33 * 16384, 64, 33));
+        struct fm_result result;
+        machine.caches[1].replacement = sparing ? FM_REPLACE_BIT_PLRU : FM_REPLACE_LRU;
+        took[sparing] = references_of(&machine, true, "misses", &result);
+        fm_result_free(&result);
+        count(&machine, &result);
+        lab_expect(&result, "l2.capacity", 33 * 16384, 0);
+        lab_expect(&result, "l2.ways", 33, 0);
+        fm_result_free(&result);
+    }
+    print_message("# LRU %.2f million, bit-PLRU %.2f\n", took[0] / 1e6, took[1] / 1e6);
+    assert_true(took[1] < 1.5 * took[0]);
+}
+
 /* Half of the lines loads the sets of a hash as unevenly as stripes do. */
 static void hashed_levels_show_their_line(void **state)
 {
@@ -451,6 +473,7 @@ int main(void)
         cmocka_unit_test(no_tlb_is_seen_at_a_look),
         cmocka_unit_test(what_one_in_twenty_leaves_is_in_the_interval),
         cmocka_unit_test(policies_do_not_make_counts_inexact),
+        cmocka_unit_test(sparing_policies_cost_little_more),
         cmocka_unit_test(hashed_levels_show_their_line),
         cmocka_unit_test(a_tlb_without_an_event_is_found_by_the_clock),
         cmocka_unit_test(a_survey_asks_for_half),
