@@ -11,10 +11,6 @@
 #define POOR_FIT 2.5
 /* Relative error of any reading. */
 #define CLOCK_ERROR 0.008
-/* Placements that show how far luck moves a point, and times the standard error which that is at the
-   most. */
-#define MANY   48
-#define DOUBLE 2
 /* What a knee is made of: capacity, ways, height. */
 #define PARAMETERS 3
 /* A level whose plateau is longer than this is one beyond doubt. */
@@ -47,8 +43,7 @@ static double slope_after(const struct fm_walk *walk, size_t i)
 }
 
 /* The relative standard error of a point. Luck with pages moves a knee: by about the root of the
-   number of pages, which moves latency by as much as the walk is steep around there; if it is the
-   pages that make it steep, which many placements show. */
+   number of pages, which moves latency by as much as the walk is steep around there. */
 static double error_of(const struct fm_walk *walk, size_t i, double page)
 {
     const struct fm_walk_point *point = &walk->points[i];
@@ -56,9 +51,8 @@ static double error_of(const struct fm_walk *walk, size_t i, double page)
     for (size_t j = i > 1 ? i - 2 : 0; j < i + 2 && j + 1 < walk->count; j++)
         slope = fmax(slope, slope_after(walk, j));
     const double pages = fmax(1, (double)point->bytes / page);
-    const double luck = slope / sqrt(pages * point->placements);
-    const double seen = point->placements < MANY ? INFINITY : DOUBLE * fm_walk_error(point);
-    return hypot(hypot(CLOCK_ERROR, fm_walk_tlb_error(point)), fmin(luck, seen));
+    return hypot(hypot(CLOCK_ERROR, fm_walk_tlb_error(point)),
+                 slope / sqrt(pages * point->placements));
 }
 
 void fm_fitted_load(struct fm_fitted *fitted, const struct fm_walk *walk,

@@ -42,8 +42,6 @@ static const struct spend {
 /* Around where misses begin, by the contract's measure of it. */
 #define MISS_RATIO 0.05
 #define AROUND     1.5
-/* … and where the plateau before them is looked at as well, which tells what a hit takes. */
-#define PLATEAU 2.5
 /* Points beside where they begin are no further apart, or one more comes between, a few times; of
    which so many placements tell. */
 #define BESIDE       1.12
@@ -331,7 +329,7 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
         const unsigned least = rises->count > points ? LEAST_PASSES : 0;
         for (unsigned number = 0; number < MOST_PASSES; number++) {
             const double before = rises->spent;
-            if (!pass(lab, rises, at / PLATEAU, at * AROUND, err))
+            if (!pass(lab, rises, at / AROUND, at * AROUND, err))
                 return false;
             fm_lab_fitted(lab, &fitted);
             const bool close = fm_luck(&fitted, i, at, MISS_RATIO) < CLOSE_ENOUGH;
