@@ -88,15 +88,20 @@ static bool has_one_more(struct fm_lab *lab, const struct fm_icache *icache, siz
     return true;
 }
 
-/* What slots so far apart show that lie between a rise and the next: what a miss adds of all whose
-   lines, or units, hold two of them. */
-static bool time_apart(struct fm_lab *lab, struct fm_icache *icache, size_t step, size_t apart,
+/* Code that ends between a rise and the next: half way, or, `late`, just before that. */
+static size_t beyond(const struct fm_icache *icache, size_t step, bool late)
+{
+    const struct fm_tlb_step *rise = &icache->steps[step];
+    const double next = step + 1 < icache->count ? rise[1].held : icache->far;
+    return (size_t)fmax(rise->missed, late ? FEWER * next : sqrt(rise->missed * next));
+}
+
+/* What slots so far apart show in so much code: what a miss adds of all whose lines, or units, hold
+   two of them. */
+static bool time_apart(struct fm_lab *lab, struct fm_icache *icache, size_t bytes, size_t apart,
                        double *miss_ns, struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 6, .steps = 256};
-    const struct fm_tlb_step *rise = &icache->steps[step];
-    const double next = step + 1 < icache->count ? rise[1].held : icache->far;
-    const size_t bytes = (size_t)fmax(rise->missed, sqrt(rise->missed * next));
     const size_t pitch = icache->pitch > 2 * apart ? icache->pitch : 2 * apart;
     struct fm_code_fetch found = {0};
     fm_code_lines_fill(&icache->lines, bytes, pitch, lab->machine->info.page_size);
@@ -109,11 +114,11 @@ static bool time_apart(struct fm_lab *lab, struct fm_icache *icache, size_t step
 }
 
 /* Whether slots in two units lie in one line of something that misses there. */
-static bool share_a_line(struct fm_lab *lab, struct fm_icache *icache, size_t step, size_t apart,
+static bool share_a_line(struct fm_lab *lab, struct fm_icache *icache, size_t bytes, size_t apart,
                          bool *yes, struct fm_error *err)
 {
     double miss_ns;
-    if (!time_apart(lab, icache, step, apart, &miss_ns, err))
+    if (!time_apart(lab, icache, bytes, apart, &miss_ns, err))
         return false;
     *yes = miss_ns > FM_A_CYCLE * lab->known.cycle_ns;
     return true;
@@ -121,26 +126,31 @@ static bool share_a_line(struct fm_lab *lab, struct fm_icache *icache, size_t st
 
 /* Before a level that data shares there may be two that end at one place, and show but one rise:
    what holds operations, and a cache with longer lines. Slots in two units that lie in one line
-   then miss. The rise is that of both, and the line is the cache's. */
+   then miss. The rise is that of both, and the line is the cache's. Where they do not half way to
+   the next rise but do just before it, a cache lies between that fills so unevenly that it shows no
+   rise of its own. */
 static bool ask_between(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                         enum fm_rise_of *of, struct fm_error *err)
 {
-    const size_t unit = icache->line;
+    const size_t unit = icache->line, middle = beyond(icache, step, false);
     double both_ns, one_ns;
     bool longer = true;
     *of = FM_RISE_CACHE;
     for (size_t apart = unit; longer && apart < FM_FIRST_PITCH; apart *= 2) {
-        if (!share_a_line(lab, icache, step, apart, &longer, err))
+        if (!share_a_line(lab, icache, middle, apart, &longer, err))
             return false;
         icache->line = longer ? 2 * apart : apart;
     }
+    if (!longer && icache->line == unit &&
+        !share_a_line(lab, icache, beyond(icache, step, true), unit, &longer, err))
+        return false;
     /* Slots stand no further apart here: it may be longer still. */
     if (longer)
         *of = FM_RISE_UNCLEAR;
     if (longer || icache->line == unit)
         return true;
-    if (!time_apart(lab, icache, step, unit / 2, &both_ns, err) ||
-        !time_apart(lab, icache, step, unit, &one_ns, err))
+    if (!time_apart(lab, icache, middle, unit / 2, &both_ns, err) ||
+        !time_apart(lab, icache, middle, unit, &one_ns, err))
         return false;
     icache->passed_ns = fmax(0, both_ns - one_ns);
     return true;
@@ -189,7 +199,7 @@ static bool ask_behind(struct fm_lab *lab, struct fm_icache *icache, size_t step
         if (fate == FM_CODE_UNCLEAR)
             return true;
         if (!has_one_more(lab, icache, next, &one_more, err) ||
-            !share_a_line(lab, icache, next, icache->line, &longer, err))
+            !share_a_line(lab, icache, beyond(icache, next, false), icache->line, &longer, err))
             return false;
         if (longer) {
             *of = one_more ? FM_RISE_OPERATIONS : FM_RISE_UNCLEAR;

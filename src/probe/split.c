@@ -55,13 +55,12 @@ static double bytes_of(const struct fm_known_level *level)
     return level->capacity > 0 ? level->capacity : level->rise_from;
 }
 
-/* Whether two words that far apart lie in different lines, of which the one comes with the other.
- */
-static bool is_split(struct fm_lab *lab, size_t level, size_t apart, bool counted, bool *yes,
-                     struct fm_error *err)
+/* Whether two words that far apart lie in different lines, of which the one comes with the other;
+   `unit`: the line of the level inside. */
+static bool is_split(struct fm_lab *lab, size_t level, size_t unit, size_t apart, bool counted,
+                     bool *yes, struct fm_error *err)
 {
     const struct fm_known_level *known = &lab->known.levels[level];
-    const size_t unit = known[-1].line ? known[-1].line : lab->known.levels[0].line;
     const double inner = SWEEP * bytes_of(known - 1), own = ROOM * bytes_of(known);
     struct split split = {
         .apart = apart,
@@ -100,10 +99,11 @@ bool fm_split_line(struct fm_lab *lab, size_t level, size_t from, bool counted, 
                    struct fm_error *err)
 {
     bool yes = false;
-    if (level == 0 || !lab->known.memory_seen || !from)
+    /* Counters may know a level that the clock does not. */
+    if (level == 0 || level + 1 >= lab->known.count || !lab->known.memory_seen || !from)
         return true;
     for (size_t apart = from; apart < *line && !yes; apart *= 2) {
-        if (!is_split(lab, level, apart, counted, &yes, err))
+        if (!is_split(lab, level, from, apart, counted, &yes, err))
             return false;
         if (yes)
             *line = apart;
