@@ -1,6 +1,7 @@
 #include "probe/counted.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "probe/lab.h"
 #include "refstring/refstring.h"
@@ -101,14 +102,24 @@ static bool can_be_exact(const struct fm_lab *lab, unsigned bit)
            !fm_event_is_of_code(bit) && !lab->machine->info.counters.alone;
 }
 
+/* Whether a meter was seen to add nothing. None adds as much each time, nothing to one string, this
+   to another and that to a third; and one that touches no line of the first level touches none of
+   another, so any event that it counts will tell. */
+static bool adds_nothing(const struct fm_lab *lab, const char *meter)
+{
+    bool nothing = lab->adds_nothing >= OFTEN;
+    for (unsigned bit = 0; bit < FM_EVENTS && !nothing; bit++) {
+        const struct fm_count_record *record = &lab->records[bit];
+        nothing = record->none && record->varied && record->alike >= OFTEN && record->unlike == 0 &&
+                  can_be_exact(lab, bit) && strcmp(fm_lab_meter(lab, bit), meter) == 0;
+    }
+    return nothing;
+}
+
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 {
-    const struct fm_count_record *record = &lab->records[bit];
-    /* No meter adds as much each time, nothing to one string, this to another and that to a third.
-     */
-    const bool often =
-        record->none && record->varied && record->alike >= OFTEN && record->unlike == 0;
-    return can_be_exact(lab, bit) && (lab->adds_nothing >= OFTEN || often) && is_steady(record);
+    return can_be_exact(lab, bit) && is_steady(&lab->records[bit]) &&
+           adds_nothing(lab, fm_lab_meter(lab, bit));
 }
 
 bool fm_counts_are_fair(const struct fm_lab *lab, unsigned bit)

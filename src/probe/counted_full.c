@@ -75,6 +75,15 @@ static size_t roundest(size_t above, size_t below)
     return (below - 1) / step * step;
 }
 
+/* What an edge lies above: a unit too many misses itself and makes at least one other miss. */
+static size_t least_edge(const struct bounds *bounds)
+{
+    const size_t inside = (size_t)(FM_WELL_INSIDE * (double)bounds->fits);
+    const double beyond = (double)bounds->some - bounds->some_misses / 2 - 1;
+    const size_t least = bounds->none > inside ? bounds->none : inside;
+    return bounds->some_misses > 0 && beyond > (double)least ? (size_t)beyond : least;
+}
+
 /* Sets are most often a power of two of them, and ways are few: nearly every structure holds a
    round number of lines. One that fits where the next does not is the edge, whichever it is; of
    others the bounds have come closer. */
@@ -86,8 +95,7 @@ static bool try_round_numbers(struct fm_lab *lab, struct fm_count_search *search
         !look(lab, search, bounds->none + 1, bounds, err))
         return false;
     for (int i = 0; i < ROUND && !is_soft(bounds); i++) {
-        const size_t least = (size_t)(FM_WELL_INSIDE * (double)bounds->fits);
-        const size_t above = bounds->none > least ? bounds->none : least;
+        const size_t above = least_edge(bounds);
         if (bounds->some <= above + 1)
             return true;
         const size_t units = roundest(above, bounds->some);

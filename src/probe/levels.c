@@ -72,11 +72,12 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
     bool halfway = false;
     while (*bytes < to) {
         /* Behind all that was counted there is most likely nothing: one look at the end will do,
-           and one on the way, where the latency of memory is then measured at less cost. */
+           and one on the way if the latency of memory is measured at less cost there. */
         const bool beyond = is_beyond_counted(lab, *bytes);
-        const double ahead = !beyond   ? fmin(to, *bytes * LOOK_AHEAD)
-                             : halfway ? to
-                                       : sqrt(*bytes * to);
+        const bool enough = halfway || fm_is_past_counted(lab, *bytes);
+        const double ahead = !beyond  ? fmin(to, *bytes * LOOK_AHEAD)
+                             : enough ? to
+                                      : sqrt(*bytes * to);
         halfway = beyond;
         double here = fm_walk_at(&lab->walk, *bytes), there;
         if (!(beyond ? fm_walk_look(lab, (size_t)ahead, here, &there, err)

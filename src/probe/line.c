@@ -72,7 +72,7 @@ struct question {
     double step;         /* what a miss adds, by the walk */
     unsigned placements; /* that are asked */
     bool thin;           /* counters have shown that one unit of many misses as all do */
-    size_t counted;      /* the line by counters: no choice of narrower stripes fits */
+    bool counted;        /* the line is known by counters: if time does not tell it, they do */
 };
 
 static bool time_stripes(struct fm_lab *lab, const struct question *question,
@@ -126,7 +126,7 @@ static bool measure_variant(struct fm_lab *lab, const struct question *question,
 static bool measure_stripe(struct fm_lab *lab, const struct question *question, size_t stripe,
                            double *kept, struct fm_error *err)
 {
-    const bool few = question->bytes > LARGE_FOOTPRINT || stripe < question->counted;
+    const bool few = question->bytes > LARGE_FOOTPRINT || question->counted;
     const unsigned variants = few ? VARIANTS_FEW : VARIANTS_SMALL;
     *kept = NAN;
     for (unsigned v = 0; v < variants && !(*kept < HALF); v++) {
@@ -198,7 +198,7 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
                                           .step = step,
                                           .placements = counted && counted->line ? 1 : PLACEMENTS,
                                           .thin = counted && counted->thin,
-                                          .counted = counted ? counted->line : 0};
+                                          .counted = counted && counted->line};
         if (!curve)
             return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
         if (!ask(lab, &question, level, curve, err))

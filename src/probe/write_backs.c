@@ -29,8 +29,15 @@
 #define MOST_THOROUGH (32u << 20)
 
 enum { OURS, OTHERS, RANGES };
-/* Driven out clean, and dirty; and stores to what the level holds, beside loads. */
+/* Driven out clean, and dirty; and stores to what the level holds, beside loads, which are asked
+   where leaving has not told. */
 enum { CLEAN, DIRTY, STORES, LOADS, WAYS };
+#define PAIR 2
+
+struct question {
+    struct fm_range ranges[RANGES];
+    unsigned first; /* of the pair of ways */
+};
 
 static struct fm_phase over(unsigned order, enum fm_op op, const struct fm_string *string)
 {
@@ -40,21 +47,21 @@ static struct fm_phase over(unsigned order, enum fm_op op, const struct fm_strin
 static bool build(const struct fm_trial *trial, unsigned alternative, const struct fm_group *group,
                   struct fm_string *string, struct fm_error *err)
 {
-    const struct fm_range *ranges = trial->data;
-    const bool driven = alternative == CLEAN || alternative == DIRTY;
+    const struct question *question = trial->data;
+    const unsigned way = question->first + alternative;
+    const bool driven = way == CLEAN || way == DIRTY;
     (void)group;
     for (size_t i = 0; i < RANGES; i++)
-        if (!fm_string_add_range(string, &ranges[i], 0, ranges[i].lines, err))
+        if (!fm_string_add_range(string, &question->ranges[i], 0, question->ranges[i].lines, err))
             return false;
     fm_string_add_phase(string, over(OTHERS, FM_OP_LOAD, string));
     fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
     if (driven) {
-        fm_string_add_phase(string,
-                            over(OURS, alternative == DIRTY ? FM_OP_STORE : FM_OP_LOAD, string));
+        fm_string_add_phase(string, over(OURS, way == DIRTY ? FM_OP_STORE : FM_OP_LOAD, string));
         fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
     }
     struct fm_phase timed =
-        over(driven ? OTHERS : OURS, alternative == STORES ? FM_OP_STORE : FM_OP_LOAD, string);
+        over(driven ? OTHERS : OURS, way == STORES ? FM_OP_STORE : FM_OP_LOAD, string);
     timed.metered = true;
     fm_string_add_phase(string, timed);
     return true;
@@ -94,24 +101,28 @@ struct cost {
     double ns, error;
 };
 
-static void report(struct fm_lab *lab, size_t index, const struct fm_taken taken[WAYS],
-                   double lines_driven)
+static struct cost cost_of(const struct fm_taken taken[WAYS], double lines_driven)
+{
+    return (struct cost){(taken[DIRTY].ns - taken[CLEAN].ns) * lines_driven,
+                         error_of(taken[DIRTY], taken[CLEAN]) * lines_driven};
+}
+
+static bool is_seen(struct cost cost, const struct fm_known_level *level)
+{
+    return cost.ns > SEEN * level[1].height_ns && cost.ns > SURE * cost.error;
+}
+
+static void report_through(struct fm_lab *lab, size_t index, const struct fm_taken taken[WAYS],
+                           struct cost cost, struct fm_finding *finding)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const struct cost cost = {(taken[DIRTY].ns - taken[CLEAN].ns) * lines_driven,
-                              error_of(taken[DIRTY], taken[CLEAN]) * lines_driven};
+    const double step = level[1].height_ns - level->height_ns;
     const double more = taken[STORES].ns - taken[LOADS].ns;
     const double inside = lab->known.levels[0].height_ns + level->height_ns;
-    const bool slow = more > inside + ENOUGH * (level[1].height_ns - level->height_ns) &&
+    const bool slow = more > inside + ENOUGH * step &&
                       more - inside > SURE * error_of(taken[STORES], taken[LOADS]);
-    struct fm_finding *finding = fm_lab_finding(lab, index, "write_policy", "");
-    if (!finding)
-        return;
-    if (taken[CLEAN].ns - taken[LOADS].ns < ENOUGH * (level[1].height_ns - level->height_ns) &&
-        !(cost.ns > SEEN * level[1].height_ns))
+    if (taken[CLEAN].ns - taken[LOADS].ns < ENOUGH * step && !(cost.ns > SEEN * level[1].height_ns))
         fm_undetermined(finding, "lines could not be driven out of it, or that takes no time");
-    else if (cost.ns > SEEN * level[1].height_ns && cost.ns > SURE * cost.error)
-        fm_decided(finding, fm_text("back"), 0.95, "clock", "dirty-victims");
     else if (fabs(cost.ns) < NOTHING * level[1].height_ns + cost.error && slow &&
              is_met_by_stores(lab, index))
         fm_decided(finding, fm_text("through"), 0.9, "clock", "stores");
@@ -168,12 +179,12 @@ static bool ask(struct fm_lab *lab, size_t index, struct fm_error *err)
     const size_t unit = line * thinness(lab, index, line);
     const size_t ours = (size_t)level->capacity / unit;
     const size_t others = (size_t)((lab->known.scattered ? SCATTERED : TURNS) * (double)ours);
-    struct fm_range ranges[RANGES];
+    struct question question = {.first = CLEAN};
     struct fm_taken taken[WAYS];
     struct fm_trial trial = {.name = "write-backs",
                              .build = build,
-                             .data = ranges,
-                             .alternatives = WAYS,
+                             .data = &question,
+                             .alternatives = PAIR,
                              .group = {.unit = unit, .span = unit},
                              .beside = (ours + others) * unit};
     fm_trial_plan(lab, &trial);
@@ -182,17 +193,27 @@ static bool ask(struct fm_lab *lab, size_t index, struct fm_error *err)
     trial.group.count = 1;
     const size_t from = fm_trial_beside(&trial);
     const char *why = obstacle(lab, index, from + trial.beside);
+    struct fm_finding *finding = fm_lab_finding(lab, index, "write_policy", "");
+    if (!finding)
+        return true;
     if (why) {
-        struct fm_finding *finding = fm_lab_finding(lab, index, "write_policy", "");
-        if (finding)
-            fm_undetermined(finding, why);
+        fm_undetermined(finding, why);
         return true;
     }
-    ranges[OURS] = (struct fm_range){.from = from, .lines = ours, .unit = unit};
-    ranges[OTHERS] = (struct fm_range){.from = from + ours * unit, .lines = others, .unit = unit};
-    if (!fm_lab_go_on(lab, 0.5, err) || !fm_trial_run(lab, &trial, taken, err))
+    question.ranges[OURS] = (struct fm_range){.from = from, .lines = ours, .unit = unit};
+    question.ranges[OTHERS] =
+        (struct fm_range){.from = from + ours * unit, .lines = others, .unit = unit};
+    if (!fm_lab_go_on(lab, 0.4, err) || !fm_trial_run(lab, &trial, taken, err))
         return false;
-    report(lab, index, taken, (double)others / (double)ours);
+    const struct cost cost = cost_of(taken, (double)others / (double)ours);
+    if (is_seen(cost, level)) {
+        fm_decided(finding, fm_text("back"), 0.95, "clock", "dirty-victims");
+        return true;
+    }
+    question.first = STORES;
+    if (!fm_lab_go_on(lab, 0.7, err) || !fm_trial_run(lab, &trial, taken + STORES, err))
+        return false;
+    report_through(lab, index, taken, cost, finding);
     return true;
 }
 
