@@ -6,6 +6,7 @@
 #include "analysis/median.h"
 #include "probe/first_level.h"
 #include "probe/fit.h"
+#include "probe/mixture.h"
 #include "probe/probe.h"
 
 #define PLACEMENTS 3
@@ -111,13 +112,20 @@ static unsigned placements_of(const struct fm_lab *lab, size_t index, size_t byt
     return bytes > LARGE || (memory && fm_is_past_counted(lab, (double)bytes)) ? 1 : PLACEMENTS;
 }
 
-static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
+/* Without a flat plateau it is told by counts, if there are any. */
+static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtures,
+                    struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
     double steepness = 0;
     const bool memory = index + 1 == lab->known.count;
     const size_t past = memory ? first_past(lab, level) : 0;
     const size_t bytes = past ? past : flattest(&lab->walk, level, memory, &steepness);
+    const bool flat = bytes && steepness <= FLAT;
+    if (!flat && !fm_mixtures_add(lab, index, mixtures, err))
+        return false;
+    if (mixtures->has[index])
+        return true;
     if (!bytes)
         return index != 1 || measure_second(lab, level, err);
     const double before = fm_walk_at(&lab->walk, (double)bytes);
@@ -133,13 +141,13 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
         if (fabs(readings[i] / before - 1) > MOVED)
             placements = PLACEMENTS;
     }
-    const double flat = index == 0                 ? low
-                        : high > low * (1 + MOVED) ? fm_median(readings, placements)
-                                                   : sum / placements;
-    level->height_ns = flat;
-    level->height_low = fmin(low, flat) * (1 - LEAST_WIDTH);
-    level->height_high = fmax(high, flat) * (1 + LEAST_WIDTH);
-    if (steepness <= FLAT)
+    const double height = index == 0                 ? low
+                          : high > low * (1 + MOVED) ? fm_median(readings, placements)
+                                                     : sum / placements;
+    level->height_ns = height;
+    level->height_low = fmin(low, height) * (1 - LEAST_WIDTH);
+    level->height_high = fmax(high, height) * (1 + LEAST_WIDTH);
+    if (flat)
         return true;
     if (index == 1)
         return measure_second(lab, level, err);
@@ -218,11 +226,13 @@ static void report_miss(struct fm_lab *lab, size_t index)
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const size_t count = lab->known.count;
+    struct fm_mixtures mixtures = {.has = {false}};
     if (count < 2)
         return true;
     for (size_t i = 0; i < count; i++)
-        if (!fm_lab_go_on(lab, (double)i / (double)count, err) || !measure(lab, i, err))
+        if (!fm_lab_go_on(lab, (double)i / (double)count, err) || !measure(lab, i, &mixtures, err))
             return false;
+    fm_mixtures_solve(lab, &mixtures);
     for (size_t i = 0; i < count; i++)
         report(lab, i);
     for (size_t i = 0; i + 1 < count; i++)

@@ -289,6 +289,13 @@ static size_t counted_unit(const struct fm_lab *lab, size_t bytes)
     return unit;
 }
 
+/* The units of a footprint that is measured now. */
+static size_t unit_now(const struct fm_lab *lab, size_t bytes)
+{
+    const size_t known = unit_at(&lab->walk, bytes), longer = counted_unit(lab, bytes);
+    return longer > known ? longer : known;
+}
+
 /* Who asks for the sibling: always, or where the TLB's part is not known; and the latency of a
    smaller footprint, 0: none. Neither latency nor the TLB's part falls as footprints grow, so what
    takes no longer than that with the part it had there has the same of both. */
@@ -303,8 +310,7 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
     struct fm_walk *walk = &lab->walk;
     /* Of several readings half count. */
     const unsigned weight = care->repeats / 2;
-    const size_t known_unit = unit_at(walk, bytes), longer = counted_unit(lab, bytes);
-    const size_t unit = longer > known_unit ? longer : known_unit;
+    const size_t unit = unit_now(lab, bytes);
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
     double whole, single;
@@ -350,6 +356,25 @@ bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct f
     const struct asking sibling = {.always =
                                        bytes > PAGES_IN_ANY_TLB * lab->machine->info.page_size};
     return measure(lab, bytes, &well, &sibling, ns, err);
+}
+
+bool fm_walk_count(struct fm_lab *lab, size_t bytes, struct fm_sample *sample, struct fm_error *err)
+{
+    const size_t unit = unit_now(lab, bytes), page = lab->machine->info.page_size;
+    const struct fm_swept_plan plan = {.bytes = bytes / unit * unit,
+                                       .unit = unit,
+                                       .page = page,
+                                       .burst = fm_swept_has_bursts(page, unit) ? 2 : 1,
+                                       .seed = lab->placement_seed};
+    struct fm_string string;
+    if (!fm_swept_string(&string, &plan, err))
+        return false;
+    fm_string_prime(&string, 1);
+    fm_string_time(&string, string.orders[0].count);
+    const bool good = fm_lab_go_on(lab, lab->part, err) &&
+                      lab->machine->ops->count(lab->machine, &string, 1, sample, err);
+    fm_string_free(&string);
+    return good;
 }
 
 /* Whether a TLB's part changes beside a point. */

@@ -14,6 +14,7 @@
 
 struct fm_care;
 struct fm_lab;
+struct fm_sample;
 
 struct fm_walk_point {
     size_t bytes;
@@ -51,6 +52,10 @@ bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, st
 /* The same at length, with its sibling: once a long string has been primed, another reading costs
    little. Not so if the survey is to be quick. */
 bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
+
+/* Counts a lap of a footprint that has just been measured, on the same placement. */
+bool fm_walk_count(struct fm_lab *lab, size_t bytes, struct fm_sample *sample,
+                   struct fm_error *err);
 
 /* A change between neighbouring points worth looking into. */
 #define FM_WORTH_A_LOOK 0.05

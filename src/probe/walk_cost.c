@@ -96,12 +96,23 @@ static double beyond_caches(const struct fm_known *known)
     return known->count >= 2 && known->memory_seen ? known->levels[known->count - 2].rise_to : 0;
 }
 
+/* The shortest line of all caches, at least that of most: one reference to each drives all out. */
+static size_t shortest_line(const struct fm_known *known)
+{
+    size_t shortest = SIZE_MAX;
+    for (size_t i = 0; i + 1 < known->count; i++)
+        if (known->levels[i].line < shortest)
+            shortest = known->levels[i].line;
+    return shortest < UNIT ? UNIT : shortest;
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const struct fm_known *known = &lab->known;
     const size_t page = lab->machine->info.page_size;
     const double edge = beyond_caches(known);
-    struct fm_cold_plan plan = {.unit = UNIT, .page = page, .count = PAGES, .apart = TABLE_LINE};
+    struct fm_cold_plan plan = {
+        .unit = shortest_line(known), .page = page, .count = PAGES, .apart = TABLE_LINE};
     if (known->walk_ns <= 0) {
         leave_open(lab, known->pages_grow ? "pages grew while they were used"
                                           : "no TLB was seen to miss");
