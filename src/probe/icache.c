@@ -216,6 +216,23 @@ static bool try_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
     return find_ways(lab, icache, &rise, groups, err);
 }
 
+/* What shares a set by half a line may do so in what holds decoded operations. */
+static bool drop_operations(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                            struct fm_code_groups *groups, struct fm_error *err)
+{
+    const struct fm_code_line look = {.from_lines = true, .line = icache->line};
+    const size_t line = icache->line;
+    enum fm_rise_of of;
+    if (step == icache->count || (!icache->ways && !groups->ways))
+        return true;
+    if (!fm_tell_from_operations(lab, icache, step, &look, &of, err))
+        return false;
+    if (of != FM_RISE_CACHE || icache->line != line)
+        icache->ways = groups->ways = 0;
+    icache->line = line;
+    return true;
+}
+
 /* Where the level behind misses as well what seems to be a line may be one of that, and slots half
    of it apart lie in two lines of this cache, whose misses fall out: where nothing shares a set,
    the half is tried. */
@@ -229,7 +246,8 @@ static bool find_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step
     while (!icache->ways && !groups->ways && icache->line > FM_SHORTEST_CODE_LINE) {
         icache->line /= 2;
         icache->halved = true;
-        if (!try_sets(lab, icache, step, groups, err))
+        if (!try_sets(lab, icache, step, groups, err) ||
+            !drop_operations(lab, icache, *step, groups, err))
             return false;
     }
     if (!icache->ways && !groups->ways) {

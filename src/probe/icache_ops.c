@@ -156,27 +156,14 @@ static bool ask_between(struct fm_lab *lab, struct fm_icache *icache, size_t ste
     return true;
 }
 
-/* The same of the last rise that was seen. Where data has but a first cache there is nothing
-   between it and memory; elsewhere what is behind it must be the second cache of data. */
+/* The same of the last rise that was seen. Where data has no more caches than code shows there is
+   nothing between it and what data shares. */
 static bool ask_last(struct fm_lab *lab, struct fm_icache *icache, size_t step, enum fm_rise_of *of,
                      struct fm_error *err)
 {
     const size_t of_data = caches_of_data(lab, icache->far);
-    enum fm_code_fate fate;
-    *of = of_data > 0 && of_data <= icache->count ? FM_RISE_CACHE : FM_RISE_UNCLEAR;
-    if (*of == FM_RISE_CACHE)
-        return true;
-    if (!fm_ask_second_of_data(lab, icache, step, &fate, err))
-        return false;
-    return fate != FM_CODE_PUSHED_OUT || ask_between(lab, icache, step, of, err);
-}
-
-/* Whether fetches take longer and longer from one rise to the next: the misses of a cache that lies
-   between, and whose sets fill so unevenly that it shows no rise of its own. */
-static bool creeps(const struct fm_lab *lab, const struct fm_icache *icache, size_t step)
-{
-    const double more = icache->steps[step + 1].cost_before - icache->steps[step].cost;
-    return more > FM_A_CYCLE * lab->known.cycle_ns;
+    *of = FM_RISE_CACHE;
+    return (of_data > 0 && of_data <= icache->count) || ask_between(lab, icache, step, of, err);
 }
 
 /* What is to be made of a rise whose units are so short that filling them tells nothing. A cache
@@ -195,7 +182,7 @@ static bool ask_behind(struct fm_lab *lab, struct fm_icache *icache, size_t step
         if (!fm_ask_data(lab, icache, next, &fate, err))
             return false;
         if (fate == FM_CODE_PUSHED_OUT)
-            return creeps(lab, icache, next - 1) || ask_between(lab, icache, next - 1, of, err);
+            return ask_between(lab, icache, next - 1, of, err);
         if (fate == FM_CODE_UNCLEAR)
             return true;
         if (!has_one_more(lab, icache, next, &one_more, err) ||
@@ -205,9 +192,11 @@ static bool ask_behind(struct fm_lab *lab, struct fm_icache *icache, size_t step
             *of = one_more ? FM_RISE_OPERATIONS : FM_RISE_UNCLEAR;
             return true;
         }
-        /* What holds operations has shorter units than the cache behind it: this is a rise of the
-           same cache, which luck with pages has rise twice. */
+        /* What holds operations has shorter units than the cache behind it: the first rise is that
+           of a cache. This one is of the same, which luck with pages has rise twice, or of a second
+           one. */
     }
+    *of = FM_RISE_CACHE;
     return true;
 }
 

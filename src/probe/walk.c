@@ -240,6 +240,14 @@ static double misfit(const struct fm_walk_point *point)
     return hypot(mean - point->tlb_ns, sqrt(fmax(0, variance) / n));
 }
 
+/* The most that the TLB's part can be: what is left is no less than the smallest footprint takes. A
+   policy that answers one order with more misses than the other passes for a TLB otherwise. */
+static double most_for_tlb(const struct fm_walk *walk, const struct fm_walk_point *point)
+{
+    const struct fm_walk_point *first = &walk->points[0];
+    return fmax(0, point->sum / point->placements - first->sum / first->placements);
+}
+
 /* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that
    something disturbed is outvoted by its neighbours. */
 static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
@@ -250,7 +258,7 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
         const struct fm_walk_point *point = &walk->points[i];
         if (point->tlb_count == 0)
             continue;
-        measured[used] = point->tlb_sum / point->tlb_count;
+        measured[used] = fmin(point->tlb_sum / point->tlb_count, most_for_tlb(walk, point));
         error[used++] = unsureness(walk, i);
     }
     if (used && !fm_monotone_steps(measured, error, used, fitted))
@@ -264,7 +272,8 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
             before = after;
             next++;
         }
-        point->tlb_ns = point->tlb_count ? after : (before + after) / 2;
+        const double fit = point->tlb_count ? after : (before + after) / 2;
+        point->tlb_ns = fmin(fit, most_for_tlb(walk, point));
         point->tlb_error = point->tlb_count ? misfit(point) : (after - before) / 2;
     }
     return true;
