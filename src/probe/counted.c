@@ -124,7 +124,8 @@ bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 
 bool fm_counts_are_fair(const struct fm_lab *lab, unsigned bit)
 {
-    bool fair = fm_counts_are_exact(lab, bit);
+    bool fair = fm_counts_are_exact(lab, bit) ||
+                (can_be_exact(lab, bit) && lab->records[bit].none >= OFTEN);
     for (unsigned outer = bit + 1; outer < FM_CACHE_LEVELS && !fair && can_be_exact(lab, bit);
          outer++)
         fair = fm_counts_are_exact(lab, outer) && lab->records[outer].nothing >= OFTEN / 2;
@@ -182,7 +183,7 @@ static bool count_difference(struct fm_lab *lab, struct fm_string *string,
     if (!count_laps(lab, string, care, laps, by_lot, &many, err))
         return false;
     *misses = many / laps;
-    lab->records[care->bit].none |= many == 0;
+    lab->records[care->bit].none += many == 0;
     const bool mostly = *misses >= MOST_MISS * lap;
     if (exact || *misses <= care->none || (mostly && laps * lap >= LONG_RUN))
         return true;

@@ -49,14 +49,15 @@ bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, u
 struct fm_count_record {
     unsigned nothing; /* times that it did */
     double more; /* of the laps after the first, each, in the last string of which it did not */
-    bool varied, none; /* a run has been seen that counted nothing */
+    bool varied;
+    unsigned none; /* runs that counted nothing at all */
     unsigned alike, unlike;
 };
 
 /* Whether one run counts what is there and no more, by what was seen so far. */
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit);
 /* Whether it does so on an average, too: laps of a cache that draws lots differ, but what a meter
-   touched would come through the levels behind it, and be seen there. */
+   touched would come through the levels behind it, and be seen there, or where nothing misses. */
 bool fm_counts_are_fair(const struct fm_lab *lab, unsigned bit);
 
 /* What is to be looked into. */

@@ -48,8 +48,7 @@ static bool measure(struct fm_lab *lab, struct fm_cold_plan *plan, double *more,
 {
     double cold, warm;
     plan->seed = fm_lab_seed(lab);
-    const size_t bytes = plan->evict_bytes + plan->count * plan->apart * plan->page;
-    if (!fm_lab_place(lab, bytes, err))
+    if (!fm_lab_place(lab, fm_cold_pages_bytes(plan), err))
         return false;
     plan->warm = false;
     if (!time_once(lab, plan, &cold, err))
@@ -123,8 +122,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         return true;
     }
     plan.sweep = (size_t)(SWEEP * known->walk_pages);
-    plan.evict_bytes = (size_t)fmax(EVICT * edge, (double)plan.sweep * (double)page) / page * page;
-    if (fm_lab_limit(lab) < plan.evict_bytes + plan.count * plan.apart * page) {
+    plan.evict_bytes = ((size_t)(EVICT * edge) / page + 1) * page;
+    if (fm_lab_limit(lab) < fm_cold_pages_bytes(&plan)) {
         leave_open(lab, "to empty all caches takes more memory than may be touched");
         return true;
     }

@@ -41,17 +41,24 @@ static void add_phase(struct fm_string *string, unsigned order, bool metered)
                           .metered = metered};
 }
 
+size_t fm_cold_pages_bytes(const struct fm_cold_plan *plan)
+{
+    const size_t swept = plan->sweep * plan->page;
+    return (swept > plan->evict_bytes ? swept : plan->evict_bytes) +
+           plan->count * plan->apart * plan->page;
+}
+
 bool fm_cold_pages_string(struct fm_string *string, const struct fm_cold_plan *plan,
                           struct fm_error *err)
 {
     const size_t units = plan->page / plan->unit;
     if (plan->count == 0 || plan->apart == 0 || units < 2 || (units & (units - 1)) ||
-        plan->sweep == 0 || plan->sweep > plan->evict_bytes / plan->page)
+        plan->sweep == 0 || plan->evict_bytes < plan->unit || plan->evict_bytes % plan->page)
         return fm_fail(err, FM_ERR_INTERNAL,
                        "%zu cold pages of %zu bytes, %zu apart, behind %zu bytes: does not fit",
                        plan->count, plan->page, plan->apart, plan->evict_bytes);
-    const size_t bytes = plan->evict_bytes + plan->count * plan->apart * plan->page;
-    if (!fm_string_begin(string, bytes, plan->count, err))
+    const size_t visited = fm_cold_pages_bytes(plan) - plan->count * plan->apart * plan->page;
+    if (!fm_string_begin(string, fm_cold_pages_bytes(plan), plan->count, err))
         return false;
     snprintf(string->label, sizeof string->label,
              "cold(count=%zu,apart=%zu,page=%zu,evict=%zu,sweep=%zu,warm=%d,seed=%llu)",
@@ -63,9 +70,9 @@ bool fm_cold_pages_string(struct fm_string *string, const struct fm_cold_plan *p
         fm_string_free(string);
         return false;
     }
-    fill_pages(plan, &string->orders[METERED], plan->evict_bytes, plan->apart, 0);
+    fill_pages(plan, &string->orders[METERED], visited, plan->apart, 0);
     fill_region(plan, &string->orders[EVICT]);
-    fill_pages(plan, &string->orders[WARM], plan->evict_bytes, plan->apart, units / 2);
+    fill_pages(plan, &string->orders[WARM], visited, plan->apart, units / 2);
     fill_pages(plan, &string->orders[SWEEP], 0, 1, 0);
     add_phase(string, EVICT, false);
     if (plan->warm)

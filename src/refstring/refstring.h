@@ -96,15 +96,17 @@ bool fm_page_string(struct fm_string *string, const struct fm_page_plan *plan,
    translations out of TLBs. To keep the tables warm, each page is visited at another line between
    the two. Complete with its phases. */
 struct fm_cold_plan {
-    size_t evict_bytes; /* the region; whole pages */
+    size_t evict_bytes; /* more than caches hold; whole pages, from the arena's begin */
     size_t unit;        /* at most the shortest line */
     size_t page;
-    size_t sweep; /* pages of the region that are more than TLBs hold */
+    size_t sweep; /* pages from there on that are more than TLBs hold */
     size_t count; /* pages visited … */
     size_t apart; /* … every so many of the arena: their tables share no line */
     bool warm;
     uint64_t seed;
 };
+/* Of the arena: what is visited lies behind what drives it out. */
+size_t fm_cold_pages_bytes(const struct fm_cold_plan *plan);
 bool fm_cold_pages_string(struct fm_string *string, const struct fm_cold_plan *plan,
                           struct fm_error *err);
 
