@@ -23,6 +23,8 @@
 #define FARTHER    1.25
 #define A_PART     0.1
 #define PLACEMENTS 3
+/* Part of what the first look has shown a miss to cost that is no other's. */
+#define MOSTLY 0.7
 
 /* Whatever answers in place of a cache takes a cycle more, at the least. */
 static bool is_clear(const struct fm_lab *lab, const struct fm_tlb_step *rise)
@@ -233,9 +235,32 @@ static bool drop_operations(struct fm_lab *lab, struct fm_icache *icache, size_t
     return true;
 }
 
+/* Whether lines share a set at some distance by half of what seems to be the line, and miss at the
+   cost that the first look has shown: groups by the whole of it are then those of the level behind.
+ */
+static bool half_tells(struct fm_lab *lab, struct fm_icache *icache, size_t *step, bool *yes,
+                       struct fm_error *err)
+{
+    struct fm_code_groups groups;
+    icache->line /= 2;
+    icache->halved = true;
+    if (!try_sets(lab, icache, step, &groups, err))
+        return false;
+    groups.ways = 0;
+    if (!drop_operations(lab, icache, *step, &groups, err))
+        return false;
+    struct fm_code_miss_cost miss = {0};
+    if (icache->ways &&
+        !fm_time_code_miss(lab, icache, (double)icache->ways * (double)icache->way_bytes, &miss,
+                           err))
+        return false;
+    *yes = miss.ns > MOSTLY * (icache->first.cost - icache->first.cost_before);
+    return true;
+}
+
 /* Where the level behind misses as well what seems to be a line may be one of that, and slots half
    of it apart lie in two lines of this cache, whose misses fall out: where nothing shares a set,
-   the half is tried. */
+   the half is tried; and where it takes groups to show that something does. */
 static bool find_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
                       struct fm_code_groups *groups, struct fm_error *err)
 {
@@ -243,14 +268,19 @@ static bool find_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step
         return false;
     const struct fm_icache seen = *icache;
     const size_t seen_step = *step;
-    while (!icache->ways && !groups->ways && icache->line > FM_SHORTEST_CODE_LINE) {
+    bool told = icache->ways > 0;
+    if (!told && groups->ways && icache->line > FM_SHORTEST_CODE_LINE &&
+        !half_tells(lab, icache, step, &told, err))
+        return false;
+    while (!groups->ways && !told && icache->line > FM_SHORTEST_CODE_LINE) {
         icache->line /= 2;
         icache->halved = true;
         if (!try_sets(lab, icache, step, groups, err) ||
             !drop_operations(lab, icache, *step, groups, err))
             return false;
+        told = icache->ways || groups->ways;
     }
-    if (!icache->ways && !groups->ways) {
+    if (!told) {
         *icache = seen;
         *step = seen_step;
     }

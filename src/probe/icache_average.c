@@ -67,6 +67,8 @@
    group miss in part. */
 #define END     4
 #define IN_PART 1.2
+/* Part of what a group adds that is its misses, at the least. */
+#define LEAST_LEFT 0.5
 /* What an answer can be off by, at the least: footprints stand apart, and what a miss costs is not
    known exactly. */
 #define LEAST_WIDTH 0.05
@@ -201,7 +203,9 @@ static bool leave_operations_out(struct fm_lab *lab, struct fm_icache *icache,
     /* Less than a cycle is nothing that holds them. */
     if (theirs < FM_A_CYCLE * lab->known.cycle_ns)
         theirs = 0;
-    scale(average, (groups->miss_ns - theirs) / average->miss_ns);
+    /* Of some policies a group misses in part, and adds less than they do. */
+    const double left = fmax(groups->miss_ns - theirs, LEAST_LEFT * groups->miss_ns);
+    scale(average, left / average->miss_ns);
     return true;
 }
 

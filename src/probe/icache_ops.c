@@ -11,6 +11,8 @@
 /* Operations that any entry of an op cache has room for: a unit with no more of them takes one
    entry, however it is filled. */
 #define FEWEST_OPS 4
+/* Part of what a second cache adds that is too little for one. */
+#define CHEAP 0.4
 /* One jump to a line, after as many operations as the line has room for, or none. */
 static bool time_filled(struct fm_lab *lab, struct fm_icache *icache, size_t lines, size_t pitch,
                         unsigned filler, double *ns, struct fm_error *err)
@@ -166,10 +168,18 @@ static bool ask_last(struct fm_lab *lab, struct fm_icache *icache, size_t step, 
     return (of_data > 0 && of_data <= icache->count) || ask_between(lab, icache, step, of, err);
 }
 
+/* Whether it adds far less than a second cache of data takes longer than the first. */
+static bool is_cheap(const struct fm_lab *lab, const struct fm_tlb_step *rise)
+{
+    const struct fm_known_level *levels = lab->known.levels;
+    return lab->known.count > 2 &&
+           rise->cost - rise->cost_before < CHEAP * (levels[1].height_ns - levels[0].height_ns);
+}
+
 /* What is to be made of a rise whose units are so short that filling them tells nothing. A cache
    that no data pushes code out of is a first one, and what stands before it with so short a unit is
    what cores keep operations in; unless code has no more levels than data then, and may have a
-   second one of its own. */
+   second one of its own, which would take about as long as that of data. */
 static bool ask_behind(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        enum fm_rise_of *of, struct fm_error *err)
 {
@@ -189,7 +199,8 @@ static bool ask_behind(struct fm_lab *lab, struct fm_icache *icache, size_t step
             !share_a_line(lab, icache, beyond(icache, next, false), icache->line, &longer, err))
             return false;
         if (longer) {
-            *of = one_more ? FM_RISE_OPERATIONS : FM_RISE_UNCLEAR;
+            const bool theirs = one_more || is_cheap(lab, &icache->steps[step]);
+            *of = theirs ? FM_RISE_OPERATIONS : FM_RISE_UNCLEAR;
             return true;
         }
         /* What holds operations has shorter units than the cache behind it: the first rise is that
