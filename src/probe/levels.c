@@ -65,6 +65,14 @@ static bool is_beyond_counted(const struct fm_lab *lab, double bytes)
     return last && bytes > 2 * last->high;
 }
 
+static bool was_measured(const struct fm_walk *walk, double bytes)
+{
+    for (size_t i = 0; i < walk->count; i++)
+        if (walk->points[i].bytes == (size_t)bytes / walk->unit * walk->unit)
+            return true;
+    return false;
+}
+
 /* From a plateau, a look far ahead: where nothing has changed there, nothing lies between. So large
    footprints, which cost most, are measured only where they tell something. */
 static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_error *err)
@@ -79,29 +87,22 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
                              : enough ? to
                                       : sqrt(*bytes * to);
         halfway = beyond;
-        double here = fm_walk_at(&lab->walk, *bytes), there;
-        if (!(beyond ? fm_walk_look(lab, (size_t)ahead, here, &there, err)
-                     : fm_walk_measure(lab, (size_t)ahead, &there, err)))
+        const double here = fm_walk_at(&lab->walk, *bytes);
+        if (!was_measured(&lab->walk, ahead) &&
+            !(beyond ? fm_walk_look(lab, (size_t)ahead, here, NULL, err)
+                     : fm_walk_measure(lab, (size_t)ahead, NULL, err)))
             return false;
-        if (!same(here, there))
+        if (!same(here, fm_walk_at(&lab->walk, ahead)))
             return true;
         *bytes = ahead;
     }
     return true;
 }
 
-static bool was_measured(const struct fm_walk *walk, double bytes)
-{
-    for (size_t i = 0; i < walk->count; i++)
-        if (walk->points[i].bytes == (size_t)bytes / walk->unit * walk->unit)
-            return true;
-    return false;
-}
-
 static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *err)
 {
     double bytes = from;
-    bool looked = false;
+    bool was_flat = false, was_past = false;
     for (;;) {
         const double share = log(bytes / from + 1) / log(to / from + 1);
         if (!fm_lab_go_on(lab, 0.4 * share, err) ||
@@ -109,10 +110,12 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
             return false;
         /* Beyond all that was counted a look ahead costs less than a plateau. */
         const unsigned plateau = is_beyond_counted(lab, bytes) ? PLATEAU - 1 : PLATEAU;
-        const bool flat = flat_run(&lab->walk, bytes) >= plateau || fm_is_past_counted(lab, bytes);
-        if (flat && !looked && !look_ahead(lab, &bytes, to, err))
+        const bool flat = flat_run(&lab->walk, bytes) >= plateau;
+        const bool past = fm_is_past_counted(lab, bytes);
+        if (((flat && !was_flat) || (past && !was_past)) && !look_ahead(lab, &bytes, to, err))
             return false;
-        looked = flat;
+        was_flat = flat;
+        was_past = past;
         if (bytes >= to)
             return true;
         bytes = fmin(to, bytes * M_SQRT2);
