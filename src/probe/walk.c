@@ -11,6 +11,8 @@
 #define PAGES_IN_ANY_TLB 2
 /* Part of a latency that makes no difference. */
 #define GRAIN 0.01
+/* Smaller footprints that no larger one undercuts. */
+#define SMALLER 3
 /* Changes of latency from one point to the next that a plateau may show. */
 #define STEADY 0.03
 /* … and so many times that make no more of a difference. */
@@ -240,12 +242,18 @@ static double misfit(const struct fm_walk_point *point)
     return hypot(mean - point->tlb_ns, sqrt(fmax(0, variance) / n));
 }
 
-/* The most that the TLB's part can be: what is left is no less than the smallest footprint takes. A
-   policy that answers one order with more misses than the other passes for a TLB otherwise. */
-static double most_for_tlb(const struct fm_walk *walk, const struct fm_walk_point *point)
+/* The most that the TLB's part can be: latency does not fall as footprints grow, so what is left is
+   no less than each of a few smaller ones takes, of which something may have disturbed one. A
+   policy that answers one order with more misses than the other passes for a TLB otherwise. The
+   parts of the smaller ones are known. */
+static double most_for_tlb(const struct fm_walk *walk, size_t i)
 {
-    const struct fm_walk_point *first = &walk->points[0];
-    return fmax(0, point->sum / point->placements - first->sum / first->placements);
+    const struct fm_walk_point *point = &walk->points[i];
+    double least = INFINITY;
+    for (size_t before = i > SMALLER ? i - SMALLER : 0; before < i; before++)
+        least = fmin(least, fm_walk_mean(&walk->points[before]));
+    const double whole = point->sum / point->placements;
+    return i == 0 ? 0 : fmax(0, whole - least * (1 - GRAIN));
 }
 
 /* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that
@@ -258,7 +266,7 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
         const struct fm_walk_point *point = &walk->points[i];
         if (point->tlb_count == 0)
             continue;
-        measured[used] = fmin(point->tlb_sum / point->tlb_count, most_for_tlb(walk, point));
+        measured[used] = fmin(point->tlb_sum / point->tlb_count, most_for_tlb(walk, i));
         error[used++] = unsureness(walk, i);
     }
     if (used && !fm_monotone_steps(measured, error, used, fitted))
@@ -273,7 +281,7 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
             next++;
         }
         const double fit = point->tlb_count ? after : (before + after) / 2;
-        point->tlb_ns = fmin(fit, most_for_tlb(walk, point));
+        point->tlb_ns = fmin(fit, most_for_tlb(walk, i));
         point->tlb_error = point->tlb_count ? misfit(point) : (after - before) / 2;
     }
     return true;

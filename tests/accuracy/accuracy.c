@@ -383,7 +383,8 @@ static void draw(const struct fm_plan *plan, unsigned index, struct fm_descripti
     fm_random_machine(plan->seed, index, plan->noise, machine);
 }
 
-/* The bounds that hold today, with room for the luck of a small sample. With noise capacities and
+/* The bounds that hold today, with room for the luck of a small sample; one machine is no sample,
+   but has been chosen. With noise capacities and
    latencies of outer levels are not up to their goal: their bounds are there to notice that they
    get worse. */
 static bool within_bounds(const struct fm_plan *plan, const struct fm_figures *figures)
@@ -391,9 +392,10 @@ static bool within_bounds(const struct fm_plan *plan, const struct fm_figures *f
     bool good = true;
     for (int p = 0; p < PROPERTIES; p++) {
         const struct fm_tally *t = &figures->of[p];
-        const double all = fm_tally_cases(t);
-        const double luck = 1.0 / all;
+        const double all = fm_tally_cases(t), luck = plan->machines > 1 ? 1.0 / all : 0;
         const bool at_goal = !plan->noise || (p != CAPACITY && p != LATENCY);
+        if (t->right + t->wrong + t->undetermined == 0)
+            continue;
         good &= t->wrong / all <= (at_goal ? 0.02 : 0.1) + luck;
         /* Of outer levels with a hashed index nothing is said, nor of caches and TLBs that are dear
            to fill, nor is a bound known yet for the policy of a TLB. */
