@@ -249,12 +249,10 @@ static bool half_tells(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
     groups.ways = 0;
     if (!drop_operations(lab, icache, *step, &groups, err))
         return false;
-    struct fm_code_miss_cost miss = {0};
-    if (icache->ways &&
-        !fm_time_code_miss(lab, icache, (double)icache->ways * (double)icache->way_bytes, &miss,
-                           err))
+    double miss_ns = 0;
+    if (icache->ways && !fm_time_code_set(lab, icache, &miss_ns, err))
         return false;
-    *yes = miss.ns > MOSTLY * (icache->first.cost - icache->first.cost_before);
+    *yes = miss_ns > MOSTLY * (icache->first.cost - icache->first.cost_before);
     return true;
 }
 

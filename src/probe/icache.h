@@ -72,6 +72,10 @@ bool fm_ask_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step
 bool fm_ask_second_of_data(struct fm_lab *lab, const struct fm_icache *icache, size_t step,
                            enum fm_code_fate *fate, struct fm_error *err);
 
+/* What a line adds where one more than there are ways share a set, on fresh pages. */
+bool fm_time_code_set(struct fm_lab *lab, struct fm_icache *icache, double *miss_ns,
+                      struct fm_error *err);
+
 /* Whether one line more than `ways` conflict at that distance, on fresh pages too, and as many do
    not: what the counters say, by the clock. Needs the line. */
 bool fm_confirm_code_ways(struct fm_lab *lab, struct fm_icache *icache, unsigned ways,

@@ -211,6 +211,21 @@ bool fm_confirm_code_ways(struct fm_lab *lab, struct fm_icache *icache, unsigned
     return good;
 }
 
+bool fm_time_code_set(struct fm_lab *lab, struct fm_icache *icache, double *miss_ns,
+                      struct fm_error *err)
+{
+    const struct group group = {.count = icache->ways + 1, .stride = icache->way_bytes};
+    const struct fm_care care = {.repeats = 6, .laps = 4, .steps = 64};
+    struct fm_code_fetch found = {0};
+    fill(icache, &group, lab->machine->info.page_size);
+    icache->lines.apart = icache->line / 2;
+    const bool good = fm_lab_place(lab, arena_of(lab, &group), err) &&
+                      fm_time_fetch(lab, &icache->lines, &care, &found, err);
+    icache->lines.apart = FM_WORD;
+    *miss_ns = found.miss_ns;
+    return good;
+}
+
 /* Whether a group that conflicts no longer does so when one line of it is moved on by some bytes:
    it is then another line. */
 static bool is_another(struct fm_lab *lab, struct fm_icache *icache, size_t moved, double miss_ns,
