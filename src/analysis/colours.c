@@ -9,6 +9,8 @@
 #define MOST   0.9
 #define SOME   0.02
 #define FEWEST 3
+/* What readings are off by, squared. */
+#define NOISE 0.004
 /* Steps of the search: colours to an octave, and the most of them. */
 #define DENSITY      64
 #define MOST_COLOURS 4096.0
@@ -39,10 +41,11 @@ double fm_colour_pages(double misses, double colours, uint32_t ways)
     return low;
 }
 
-/* Luck makes means that are near neither end the least sure. */
-static double luck(double expected)
+/* Luck makes means that are near neither end the least sure; and of few pages, since those that meet
+   do so together, as many as there are ways and one more. */
+static double luck(double expected, double pages, uint32_t ways)
 {
-    return SOME + expected * (1 - expected);
+    return NOISE + expected * (1 - expected) * fmin(1, (ways + 1) / pages);
 }
 
 static double off_by(const struct fm_colour_points *points, struct fm_colours *fit)
@@ -53,7 +56,7 @@ static double off_by(const struct fm_colour_points *points, struct fm_colours *f
         const double off = points->misses[i] - expected;
         if (points->misses[i] > MOST)
             continue;
-        sum += points->weight[i] * off * off / luck(expected);
+        sum += points->weight[i] * off * off / luck(expected, points->pages[i], points->ways);
         residual += points->weight[i] * off * off;
         weights += points->weight[i];
     }

@@ -11,8 +11,11 @@
 #define PAGES_IN_ANY_TLB 2
 /* Part of a latency that makes no difference. */
 #define GRAIN 0.01
-/* Smaller footprints that no larger one undercuts. */
+/* Smaller footprints of which no larger one takes but half, and what a reading is off by, as a
+ * part.
+ */
 #define SMALLER 3
+#define READING 0.1
 /* Changes of latency from one point to the next that a plateau may show. */
 #define STEADY 0.03
 /* … and so many times that make no more of a difference. */
@@ -242,18 +245,19 @@ static double misfit(const struct fm_walk_point *point)
     return hypot(mean - point->tlb_ns, sqrt(fmax(0, variance) / n));
 }
 
-/* The most that the TLB's part can be: latency does not fall as footprints grow, so what is left is
-   no less than each of a few smaller ones takes, of which something may have disturbed one. A
-   policy that answers one order with more misses than the other passes for a TLB otherwise. The
-   parts of the smaller ones are known. */
-static double most_for_tlb(const struct fm_walk *walk, size_t i)
+/* What the TLB's part can be: latency does not fall as footprints grow, so what is left is not far
+   less than each of a few smaller ones takes, of which something may have disturbed one. A policy
+   that answers one order with more misses than the other passes for a TLB otherwise. The parts of
+   the smaller ones are known. */
+static double possible_tlb(const struct fm_walk *walk, size_t i, double tlb_ns)
 {
-    const struct fm_walk_point *point = &walk->points[i];
+    const double whole = walk->points[i].sum / walk->points[i].placements;
     double least = INFINITY;
     for (size_t before = i > SMALLER ? i - SMALLER : 0; before < i; before++)
         least = fmin(least, fm_walk_mean(&walk->points[before]));
-    const double whole = point->sum / point->placements;
-    return i == 0 ? 0 : fmax(0, whole - least * (1 - GRAIN));
+    const double left = whole - tlb_ns;
+    const bool impossible = i > 0 && left < least / 2 && least - left > READING * whole;
+    return impossible ? fmax(0, whole - least) : tlb_ns;
 }
 
 /* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that
@@ -266,7 +270,7 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
         const struct fm_walk_point *point = &walk->points[i];
         if (point->tlb_count == 0)
             continue;
-        measured[used] = fmin(point->tlb_sum / point->tlb_count, most_for_tlb(walk, i));
+        measured[used] = possible_tlb(walk, i, point->tlb_sum / point->tlb_count);
         error[used++] = unsureness(walk, i);
     }
     if (used && !fm_monotone_steps(measured, error, used, fitted))
@@ -281,7 +285,7 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
             next++;
         }
         const double fit = point->tlb_count ? after : (before + after) / 2;
-        point->tlb_ns = fmin(fit, most_for_tlb(walk, i));
+        point->tlb_ns = possible_tlb(walk, i, fit);
         point->tlb_error = point->tlb_count ? misfit(point) : (after - before) / 2;
     }
     return true;
