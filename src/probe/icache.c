@@ -24,7 +24,7 @@
 #define A_PART     0.1
 #define PLACEMENTS 3
 /* Part of what the first look has shown a miss to cost that is no other's. */
-#define MOSTLY 0.7
+#define MOSTLY 0.85
 
 /* Whatever answers in place of a cache takes a cycle more, at the least. */
 static bool is_clear(const struct fm_lab *lab, const struct fm_tlb_step *rise)

@@ -21,9 +21,10 @@
 #define MORE_ROWS 32
 /* More than so many of a set are not looked for: each of them takes trials of its own. */
 #define MOST_MEMBERS 33
-/* Groups looked at in each manner at the most, those that must agree, and placements without any
-   after which none is looked for. */
-#define MOST_GROUPS 10
+/* Groups looked at in each manner, and at the most where one of them was a set's; those that must
+   agree; and placements without any after which none is looked for. */
+#define GROUPS      10
+#define MOST_GROUPS 20
 #define AGREE       3
 #define NONE_SEEN   3
 /* Times that a miss of the level behind costs what one of this cache does, at the least. */
@@ -350,8 +351,10 @@ static bool search(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
 {
     struct votes votes[MOST_GROUPS] = {{0}};
     unsigned none = 0;
-    for (int i = 0; i < MOST_GROUPS && none < NONE_SEEN; i++) {
+    for (int i = 0; i < MOST_GROUPS; i++) {
         struct votes one = {0};
+        if (!votes[0].count && (i == GROUPS || none == NONE_SEEN))
+            break;
         bool good;
         if (!gather(lab, icache, pool, pages, err))
             return false;
