@@ -23,8 +23,8 @@
 #define FARTHER    1.25
 #define A_PART     0.1
 #define PLACEMENTS 3
-/* Part of what the first look has shown a miss to cost that is no other's. */
-#define MOSTLY 0.85
+/* Part of one cost of a miss that another is if they are of one cache. */
+#define ALIKE 0.85
 
 /* Whatever answers in place of a cache takes a cycle more, at the least. */
 static bool is_clear(const struct fm_lab *lab, const struct fm_tlb_step *rise)
@@ -195,7 +195,11 @@ static bool find_ways(struct fm_lab *lab, struct fm_icache *icache, const struct
         return true;
     const struct fm_code_ways_range more = {.least = USUAL_WAYS + 1, .most = UINT_MAX - 1},
                                     these = {.least = groups->ways, .most = groups->ways};
-    return fm_find_code_ways(lab, icache, rise, groups->ways ? &these : &more, err);
+    if (!fm_find_code_ways(lab, icache, rise, groups->ways ? &these : &more, err))
+        return false;
+    if (!is_there(icache))
+        icache->ways = 0;
+    return true;
 }
 
 /* The curve by what is taken for the line, the rise that the first look has shown, whose number is
@@ -252,7 +256,8 @@ static bool half_tells(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
     double miss_ns = 0;
     if (icache->ways && !fm_time_code_set(lab, icache, &miss_ns, err))
         return false;
-    *yes = miss_ns > MOSTLY * (icache->first.cost - icache->first.cost_before);
+    const double first_ns = icache->first.cost - icache->first.cost_before;
+    *yes = miss_ns > ALIKE * first_ns && first_ns > ALIKE * miss_ns;
     return true;
 }
 
