@@ -41,8 +41,8 @@ double fm_colour_pages(double misses, double colours, uint32_t ways)
     return low;
 }
 
-/* Luck makes means that are near neither end the least sure; and of few pages, since those that meet
-   do so together, as many as there are ways and one more. */
+/* Luck makes means that are near neither end the least sure; and of few pages, since those that
+   meet do so together, as many as there are ways and one more. */
 static double luck(double expected, double pages, uint32_t ways)
 {
     return NOISE + expected * (1 - expected) * fmin(1, (ways + 1) / pages);

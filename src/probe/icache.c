@@ -166,19 +166,31 @@ static bool is_there(const struct fm_icache *icache)
            FM_TOO_MUCH * capacity > touched(icache) * icache->first.held;
 }
 
+/* By distances: ways that are there, of any number in a range. */
+static bool find_ways_there(struct fm_lab *lab, struct fm_icache *icache,
+                            const struct fm_tlb_step *rise, const struct fm_code_ways_range *range,
+                            struct fm_error *err)
+{
+    if (!fm_find_code_ways(lab, icache, rise, range, err))
+        return false;
+    if (!is_there(icache))
+        icache->ways = 0;
+    return true;
+}
+
+static const struct fm_code_ways_range usual = {.least = 1, .most = USUAL_WAYS};
+
 /* By distances, and where the usual numbers of ways do not show, by groups: to try every distance
    for every number takes long, and shows nothing where pages decide. */
 static bool try_line(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
                      struct fm_code_groups *groups, struct fm_error *err)
 {
-    const struct fm_code_ways_range usual = {.least = 1, .most = USUAL_WAYS};
     bool yes = true;
     *groups = (struct fm_code_groups){0};
-    if (!fm_find_code_ways(lab, icache, rise, &usual, err))
+    if (!find_ways_there(lab, icache, rise, &usual, err))
         return false;
-    if (icache->ways && is_there(icache))
+    if (icache->ways)
         return true;
-    icache->ways = 0;
     if (!fm_find_code_groups(lab, icache, rise, groups, err) ||
         (groups->ways && !do_miss(lab, icache, groups, &yes, err)))
         return false;
@@ -195,20 +207,15 @@ static bool find_ways(struct fm_lab *lab, struct fm_icache *icache, const struct
         return true;
     const struct fm_code_ways_range more = {.least = USUAL_WAYS + 1, .most = UINT_MAX - 1},
                                     these = {.least = groups->ways, .most = groups->ways};
-    if (!fm_find_code_ways(lab, icache, rise, groups->ways ? &these : &more, err))
-        return false;
-    if (!is_there(icache))
-        icache->ways = 0;
-    return true;
+    return find_ways_there(lab, icache, rise, groups->ways ? &these : &more, err);
 }
 
 /* The curve by what is taken for the line, the rise that the first look has shown, whose number is
-   the count of rises where it is not there, and what shares a set. */
+   the count of rises where it is not there, and what shares a set; NULL: by distances alone. */
 static bool try_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
                      struct fm_code_groups *groups, struct fm_error *err)
 {
     const double far = fmin((double)fm_lab_limit(lab) / 4, AROUND * icache->first.missed);
-    *groups = (struct fm_code_groups){0};
     icache->ways = 0;
     icache->lines.apart = icache->line / 2;
     const bool drawn = fm_read_fetch_curve(lab, icache, icache->line, far, "code", err);
@@ -219,7 +226,8 @@ static bool try_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
     if (*step == icache->count)
         return true;
     const struct fm_tlb_step rise = icache->steps[*step];
-    return find_ways(lab, icache, &rise, groups, err);
+    return groups ? find_ways(lab, icache, &rise, groups, err)
+                  : find_ways_there(lab, icache, &rise, &usual, err);
 }
 
 /* What shares a set by half a line may do so in what holds decoded operations. */
@@ -240,24 +248,20 @@ static bool drop_operations(struct fm_lab *lab, struct fm_icache *icache, size_t
 }
 
 /* Whether lines share a set at some distance by half of what seems to be the line, and miss at the
-   cost that the first look has shown: groups by the whole of it are then those of the level behind.
- */
-static bool half_tells(struct fm_lab *lab, struct fm_icache *icache, size_t *step, bool *yes,
-                       struct fm_error *err)
+   cost that the first look has shown. */
+static bool half_tells(struct fm_lab *lab, struct fm_icache *icache, size_t step,
+                       struct fm_code_groups *groups, bool *yes, struct fm_error *err)
 {
-    struct fm_code_groups groups;
-    icache->line /= 2;
-    icache->halved = true;
-    if (!try_sets(lab, icache, step, &groups, err))
-        return false;
-    groups.ways = 0;
-    if (!drop_operations(lab, icache, *step, &groups, err))
-        return false;
+    const double first_ns = icache->first.cost - icache->first.cost_before;
     double miss_ns = 0;
+    *yes = false;
+    if (!drop_operations(lab, icache, step, groups, err))
+        return false;
     if (icache->ways && !fm_time_code_set(lab, icache, &miss_ns, err))
         return false;
-    const double first_ns = icache->first.cost - icache->first.cost_before;
     *yes = miss_ns > ALIKE * first_ns && first_ns > ALIKE * miss_ns;
+    if (!*yes)
+        icache->ways = 0;
     return true;
 }
 
@@ -271,17 +275,21 @@ static bool find_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step
         return false;
     const struct fm_icache seen = *icache;
     const size_t seen_step = *step;
+    struct fm_code_groups by_half = {0};
     bool told = icache->ways > 0;
-    if (!told && groups->ways && icache->line > FM_SHORTEST_CODE_LINE &&
-        !half_tells(lab, icache, step, &told, err))
-        return false;
-    while (!groups->ways && !told && icache->line > FM_SHORTEST_CODE_LINE) {
+    while (!told && !by_half.ways && icache->line > FM_SHORTEST_CODE_LINE) {
         icache->line /= 2;
         icache->halved = true;
-        if (!try_sets(lab, icache, step, groups, err) ||
-            !drop_operations(lab, icache, *step, groups, err))
+        if (!try_sets(lab, icache, step, groups->ways ? NULL : &by_half, err) ||
+            !half_tells(lab, icache, *step, &by_half, &told, err))
             return false;
-        told = icache->ways || groups->ways;
+        /* Groups by half of it tell no more than those by the whole. */
+        if (groups->ways)
+            break;
+    }
+    if (!told && !groups->ways && by_half.ways) {
+        *groups = by_half;
+        told = true;
     }
     if (!told) {
         *icache = seen;
@@ -319,7 +327,7 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         return true;
     }
     icache->first = icache->steps[step];
-    struct fm_code_groups groups;
+    struct fm_code_groups groups = {0};
     if (!find_sets(lab, icache, &step, &groups, err))
         return false;
     if (step == icache->count) {

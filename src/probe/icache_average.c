@@ -26,7 +26,7 @@
    as many along the rise where references allow, and so many in any case; all that there is room
    for; and by how much they grow from one look around the crossing to the next. */
 #define FIRST_LOOK  2
-#define LOOKS       64
+#define LOOKS       24
 #define LEAST_LOOKS 16
 #define MOST        512
 #define GROW        0.5

@@ -24,7 +24,7 @@
 /* Groups looked at in each manner, and at the most where one of them was a set's; those that must
    agree; and placements without any after which none is looked for. */
 #define GROUPS      10
-#define MOST_GROUPS 20
+#define MOST_GROUPS 14
 #define AGREE       3
 #define NONE_SEEN   3
 /* Times that a miss of the level behind costs what one of this cache does, at the least. */

@@ -47,13 +47,13 @@ static bool comes_sooner(struct fm_lab *lab, struct fm_icache *icache, size_t st
 {
     const struct fm_tlb_step *rise = &icache->steps[step];
     const size_t pitch = icache->line > icache->pitch ? icache->line : icache->pitch;
-    const size_t fit = (size_t)(FEWER * rise->held) / pitch, few = fit / 8;
+    const size_t fit = (size_t)(FEWER * rise->held) / pitch, few = fit < 16 ? 2 : fit / 8;
     /* What seems to be a long line may be several that come together. */
     const size_t room = icache->line < FM_FIRST_PITCH ? icache->line : FM_FIRST_PITCH;
     const unsigned full = (unsigned)((room - FM_WORD) / FM_FILLER);
     double few_ns, fit_ns, few_full_ns, fit_full_ns;
     *yes = false;
-    if (few < 2)
+    if (fit < 3 * few)
         return true;
     if (!fm_lab_place(lab, fit * pitch + FM_TURN, err) ||
         !time_filled(lab, icache, few, pitch, 0, &few_ns, err) ||
