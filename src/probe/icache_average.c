@@ -61,7 +61,7 @@
 /* What colours may be off by where they describe a rise; how few are none; and times that what they
    say may differ from what was seen. */
 #define DESCRIBED   0.05
-#define FEW_COLOURS 1.1
+#define FEW_COLOURS 1.75
 #define AGREES      1.05
 /* Points at the end of the rise, and their height, in what lines of a group add, where those of a
    group miss in part. */
