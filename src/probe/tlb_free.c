@@ -60,13 +60,6 @@ static size_t pages_of(const struct fm_lab *lab, size_t level, size_t most)
     return pages < (double)most ? (size_t)pages : most;
 }
 
-/* Whether its plateau may stand too high, for what its neighbours make of it: that its references
-   take less tells nothing of translation then. What the first level and memory take is plain. */
-static bool may_be_blurred(const struct fm_lab *lab, size_t level)
-{
-    return level > 0 && level + 1 < lab->known.count;
-}
-
 bool fm_translation_is_free(struct fm_lab *lab, struct fm_tlbs *tlbs, bool *yes,
                             struct fm_error *err)
 {
@@ -89,8 +82,7 @@ bool fm_translation_is_free(struct fm_lab *lab, struct fm_tlbs *tlbs, bool *yes,
                 continue;
             if (!cost_of(lab, &tlbs->list, pages, &cost, &rest, err))
                 return false;
-            const double nothing = NOTHING * fm_least_cost(lab, rest);
-            *yes = cost < nothing && (cost > -nothing || may_be_blurred(lab, level));
+            *yes = fabs(cost) < NOTHING * fm_least_cost(lab, rest);
             if (i == 0)
                 fm_curve_add(curve, (struct fm_point){(double)pages, cost, cost, cost});
         }

@@ -11,9 +11,7 @@
 #define PAGES_IN_ANY_TLB 2
 /* Part of a latency that makes no difference. */
 #define GRAIN 0.01
-/* Smaller footprints of which no larger one takes but half, and what a reading is off by, as a
- * part.
- */
+/* Smaller footprints that no larger one takes but half of, and a part that readings are off by. */
 #define SMALLER 3
 #define READING 0.1
 /* Changes of latency from one point to the next that a plateau may show. */
