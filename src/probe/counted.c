@@ -38,27 +38,38 @@
 /* What still misses after so many laps and misses less than so much of what it did has settled. */
 #define SETTLED 0.5
 
-static unsigned settling_laps(size_t count, bool by_lot)
+/* How a string is given time to settle: as long as most policies take, or as lots do, or for one
+   lap, which shows where all fits or hardly anything does; or it goes on from the run before. */
+enum settling { SETTLE_USUALLY, SETTLE_BY_LOT, SETTLE_BRIEFLY, SETTLED_BEFORE };
+
+static unsigned settling_laps(size_t count, enum settling settling)
 {
     const size_t most = MOST_REFERENCES / count;
-    if (!by_lot)
+    if (settling == SETTLE_BRIEFLY)
+        return 1;
+    if (settling == SETTLE_USUALLY)
         return count <= LONG_STRING ? SETTLE : SETTLE_LONG;
     return most > SETTLE_LOTS ? SETTLE_LOTS : most < SETTLE ? SETTLE : (unsigned)most;
 }
 
-/* `by_lot`: it is given time to settle even where lots are drawn. */
-static void add_phases(const struct fm_lab *lab, struct fm_string *string, unsigned laps,
-                       const struct fm_count_care *care, bool by_lot)
+static void settle(struct fm_string *string, const struct fm_count_care *care,
+                   enum settling settling)
 {
-    const size_t count = string->orders[0].count;
-    string->phase_count = 0;
     /* Pseudo-LRU settles when all of a string comes anew, and may not when half of it is there. */
     fm_string_flush(string);
     /* Jumps know no parts of an order. */
     if (care->warmth == FM_WARM_GROWN && !care->manner.jumps)
         fm_string_grow(string);
-    fm_string_prime(string, settling_laps(count, by_lot));
-    fm_string_time(string, laps * count);
+    fm_string_prime(string, settling_laps(string->orders[0].count, settling));
+}
+
+static void add_phases(const struct fm_lab *lab, struct fm_string *string, unsigned laps,
+                       const struct fm_count_care *care, enum settling settling)
+{
+    string->phase_count = 0;
+    if (settling != SETTLED_BEFORE)
+        settle(string, care, settling);
+    fm_string_time(string, laps * string->orders[0].count);
     if (care->manner.jumps)
         fm_string_jump(string);
     else if (care->manner.real)
@@ -68,11 +79,11 @@ static void add_phases(const struct fm_lab *lab, struct fm_string *string, unsig
 }
 
 static bool count_laps(struct fm_lab *lab, struct fm_string *string,
-                       const struct fm_count_care *care, unsigned laps, bool by_lot, double *misses,
-                       struct fm_error *err)
+                       const struct fm_count_care *care, unsigned laps, enum settling settling,
+                       double *misses, struct fm_error *err)
 {
     struct fm_sample sample;
-    add_phases(lab, string, laps, care, by_lot);
+    add_phases(lab, string, laps, care, settling);
     if (!fm_lab_go_on(lab, lab->part, err) ||
         !lab->machine->ops->count(lab->machine, string, 1, &sample, err))
         return false;
@@ -149,8 +160,8 @@ struct laps {
    What a meter adds is the same for all strings; what somebody else adds, and lots that are drawn,
    come out otherwise. */
 static bool note_addition(struct fm_lab *lab, struct fm_string *string,
-                          const struct fm_count_care *care, bool by_lot, const struct laps *laps,
-                          struct fm_error *err)
+                          const struct fm_count_care *care, enum settling settling,
+                          const struct laps *laps, struct fm_error *err)
 {
     struct fm_count_record *record = &lab->records[care->bit];
     const double more = laps->many - laps->few * laps->count;
@@ -165,38 +176,58 @@ static bool note_addition(struct fm_lab *lab, struct fm_string *string,
     record->more = each;
     if (record->alike >= OFTEN || record->unlike > RARELY)
         return true;
-    if (!count_laps(lab, string, care, laps->count, by_lot, &again, err))
+    if (!count_laps(lab, string, care, laps->count, settling, &again, err))
         return false;
     record->alike += again == laps->many;
     record->unlike += again != laps->many;
     return true;
 }
 
+/* By an event that adds nothing: what settles is seen lap by lap. */
+static bool count_exactly(struct fm_lab *lab, struct fm_string *string,
+                          const struct fm_count_care *care, enum settling settling, double *misses,
+                          struct fm_error *err)
+{
+    const size_t lap = string->orders[0].count;
+    const unsigned laps = long_laps(lap, SHORT);
+    const bool briefly = settling == SETTLE_USUALLY && lap > LONG_STRING;
+    if (!count_laps(lab, string, care, laps, briefly ? SETTLE_BRIEFLY : settling, misses, err))
+        return false;
+    const bool settled = *misses <= care->none || *misses >= MOST_MISS * (double)(laps * lap);
+    if (briefly && !settled && !count_laps(lab, string, care, laps, SETTLED_BEFORE, misses, err))
+        return false;
+    lab->records[care->bit].none += *misses == 0;
+    *misses /= laps;
+    return true;
+}
+
 static bool count_difference(struct fm_lab *lab, struct fm_string *string,
-                             const struct fm_count_care *care, bool by_lot, double *misses,
-                             struct fm_error *err)
+                             const struct fm_count_care *care, enum settling settling,
+                             double *misses, struct fm_error *err)
 {
     const double lap = (double)string->orders[0].count;
-    const bool exact = fm_counts_are_exact(lab, care->bit);
-    const unsigned laps = long_laps(string->orders[0].count, exact ? SHORT : LONG);
+    const unsigned laps = long_laps(string->orders[0].count, LONG);
     double many, few;
-    if (!count_laps(lab, string, care, laps, by_lot, &many, err))
+    if (fm_counts_are_exact(lab, care->bit))
+        return count_exactly(lab, string, care, settling, misses, err);
+    if (!count_laps(lab, string, care, laps, settling, &many, err))
         return false;
     *misses = many / laps;
     lab->records[care->bit].none += many == 0;
     const bool mostly = *misses >= MOST_MISS * lap;
-    if (exact || *misses <= care->none || (mostly && laps * lap >= LONG_RUN))
+    if (*misses <= care->none || (mostly && laps * lap >= LONG_RUN))
         return true;
-    if (!count_laps(lab, string, care, SHORT, by_lot, &few, err))
+    if (!count_laps(lab, string, care, SHORT, settling, &few, err))
         return false;
     *misses = fmax(0, many - few) / (laps - SHORT);
     if (*misses > care->none && *misses < DYING * few) {
         double more;
-        if (!count_laps(lab, string, care, 2 * laps, by_lot, &more, err))
+        if (!count_laps(lab, string, care, 2 * laps, settling, &more, err))
             return false;
         *misses = fmin(*misses, fmax(0, more - many) / laps);
     }
-    return mostly || note_addition(lab, string, care, by_lot, &(struct laps){laps, many, few}, err);
+    return mostly ||
+           note_addition(lab, string, care, settling, &(struct laps){laps, many, few}, err);
 }
 
 static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
@@ -204,11 +235,11 @@ static bool try_lap(struct fm_lab *lab, struct fm_string *string, const struct f
 {
     const double lap = (double)string->orders[0].count;
     double later;
-    if (!count_difference(lab, string, care, false, misses, err))
+    if (!count_difference(lab, string, care, SETTLE_USUALLY, misses, err))
         return false;
     if (!care->manner.patient || *misses <= care->none || *misses >= MOST_MISS * lap)
         return true;
-    if (!count_difference(lab, string, care, true, &later, err))
+    if (!count_difference(lab, string, care, SETTLE_BY_LOT, &later, err))
         return false;
     if (later < SETTLED * *misses)
         *misses = later;

@@ -14,7 +14,7 @@
 /* So near to one in twenty, as a part of it, is where it is. */
 #define JUST 0.02
 /* Pages of which luck would not leave an edge where it was, to the unit, even once. */
-#define MANY_PAGES 512
+#define MANY_PAGES 256
 /* Halvings that are left when fresh pages are asked whether there is an edge at all. */
 #define FEW_LEFT 8
 

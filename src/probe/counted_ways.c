@@ -192,16 +192,20 @@ static bool misses_anywhere(struct fm_lab *lab, const struct fm_counted_plan *pl
     return count_list(lab, plan, bit, list, lines, line, misses, err);
 }
 
-/* One set holds as many lines as it has, wherever they are; unless the level inside holds some of
-   them, so that they are never asked for here. */
+/* One set holds as many lines as it has, wherever they are, and so half as many, of which sets that
+   are many have too many somewhere; unless the level inside holds some of them, so that they are
+   never asked for here. */
 static bool is_full(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
                     const struct fm_counted *found, bool *yes, struct fm_error *err)
 {
     const uint64_t seed = fm_lab_seed(lab);
     double misses, inside;
-    if (!misses_anywhere(lab, plan, plan->bit, lines, found->line, seed, &misses, err))
-        return false;
-    *yes = misses < TOO_MANY;
+    *yes = true;
+    for (size_t part = 2; part > 0 && *yes; part--) {
+        if (!misses_anywhere(lab, plan, plan->bit, lines / part, found->line, seed, &misses, err))
+            return false;
+        *yes = misses < TOO_MANY;
+    }
     if (!*yes || !inner_counts(lab, plan))
         return true;
     if (!misses_anywhere(lab, plan, plan->bit - 1, lines, found->line, seed, &inside, err))

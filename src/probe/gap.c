@@ -74,7 +74,27 @@ static bool is_hopeless(const struct search *search)
     return search->refuted > MOST_REFUTED && search->refuted > REFUTED_PART * search->asked;
 }
 
-static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error *err)
+/* What counters show is asked first: a gap that conflicts on all placements, with no word to spare,
+   is the cache's, whoever pointed to it. */
+static bool try_counted(struct fm_lab *lab, struct search *search, struct fm_error *err)
+{
+    const struct fm_counted *counted = fm_lab_counted(lab, 0);
+    bool yes;
+    if (!counted || !counted->sharp || !counted->ways || counted->bytes < search->low ||
+        counted->bytes > search->high)
+        return true;
+    const struct fm_gap gap = {.count = (unsigned)counted->ways + 1,
+                               .stride = (size_t)counted->bytes / counted->ways};
+    if (!fm_conflict_confirmed(lab, &search->gauge, &gap, &yes, err))
+        return false;
+    if (yes) {
+        search->ways = gap.count - 1;
+        search->way_bytes = gap.stride;
+    }
+    return true;
+}
+
+static bool search_ways(struct fm_lab *lab, struct search *search, struct fm_error *err)
 {
     const size_t arena = (size_t)(3 * search->high) + 2 * lab->machine->info.page_size;
     const unsigned most = (unsigned)(search->high / (double)search->line) + 2;
@@ -106,6 +126,12 @@ static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error
         }
     }
     return true;
+}
+
+static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error *err)
+{
+    return try_counted(lab, search, err) && (search->ways || search_ways(lab, search, err)) &&
+           (!search->ways || look_again(lab, search, err));
 }
 
 /* How far the last word must move to leave the set. */
@@ -194,8 +220,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     };
     size_t line = 0;
     bracket(lab, &search);
-    if (!find_ways(lab, &search, err) || (search.ways && !look_again(lab, &search, err)) ||
-        (search.ways && !find_line(lab, &search, &line, err)))
+    if (!find_ways(lab, &search, err) || (search.ways && !find_line(lab, &search, &line, err)))
         return false;
     if (search.ways)
         report(lab, &search, line);

@@ -59,10 +59,15 @@ const struct fm_counted *fm_lab_last_counted(const struct fm_lab *lab)
     return last;
 }
 
-bool fm_is_past_counted(const struct fm_lab *lab, double bytes)
+double fm_lab_past_counted(const struct fm_lab *lab)
 {
     const struct fm_counted *last = fm_lab_last_counted(lab);
-    return last && bytes > (last->sharp ? PAST_SHARP : PAST_SOFT) * last->high;
+    return last ? (last->sharp ? PAST_SHARP : PAST_SOFT) * last->high : INFINITY;
+}
+
+bool fm_is_past_counted(const struct fm_lab *lab, double bytes)
+{
+    return bytes >= fm_lab_past_counted(lab);
 }
 
 const char *fm_lab_meter(const struct fm_lab *lab, unsigned bit)
@@ -132,7 +137,7 @@ static void add_phases(struct fm_lab *lab, struct fm_string *string, const struc
     const size_t count = string->orders[0].count;
     if (care->grow)
         fm_string_grow(string);
-    else
+    else if (!care->warm)
         fm_string_prime(string, care->laps ? care->laps : laps_to_settle(count));
     fm_string_time(string, run_length(lab, count, care));
     if (care->jumps)

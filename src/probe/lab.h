@@ -113,9 +113,10 @@ void fm_lab_reorder(struct fm_lab *lab);
 /* What the counters show of a structure; NULL where no event is believed, or nothing missed. */
 const struct fm_counted *fm_lab_counted(const struct fm_lab *lab, unsigned bit);
 
-/* The last cache that counters know, NULL where they know none; and whether a footprint is so far
-   beyond it that all of it misses there. */
+/* The last cache that counters know, NULL where they know none; the footprint from which on all
+   misses there, INFINITY where none is known; and whether one is as large. */
 const struct fm_counted *fm_lab_last_counted(const struct fm_lab *lab);
+double fm_lab_past_counted(const struct fm_lab *lab);
 bool fm_is_past_counted(const struct fm_lab *lab, double bytes);
 
 /* Who reads the event of a structure. */
@@ -133,6 +134,7 @@ struct fm_care {
     uint64_t references; /* the longest timed run; 0: the default */
     uint64_t least;      /* the shortest, where laps are shorter and luck must even out */
     unsigned laps;       /* unmetered laps first; 0: the default for its length */
+    bool warm;           /* none of them: what was there before will do */
     unsigned steps;      /* of the clock a timed run spans at least; 0: the default */
     bool lots;           /* runs may differ by luck, as where a policy draws lots */
     bool grow;           /* prime with growing parts instead of laps */

@@ -12,7 +12,7 @@
 /* Points of the rise that are read again, at the most. */
 #define MOST_POINTS 5
 /* … and where counters know the edge. */
-#define FEW_POINTS 2
+#define FEW_POINTS 1
 /* Parts of the rise between which a reading tells where it is. */
 #define LOW_PART  0.1
 #define HIGH_PART 0.9

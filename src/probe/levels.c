@@ -16,11 +16,15 @@
 #define SMALLEST 512
 /* No line is shorter than this, so the first walk misses none. */
 #define SHORTEST_LINE 16
+/* Times a footprint that the next one may be. */
+#define FARTHER 1.7
 /* The unit of a walk that is as long as can be afforded. */
 #define UNIT 64
 /* Points in a row, half an octave apart, that make a plateau. */
 #define PLATEAU    3
 #define LOOK_AHEAD 8
+/* … and times a footprint that a look must go further, to be worth it. */
+#define LEAST_LOOK 2
 /* No cache is so little slower than the one inside it. */
 #define LEAST_STEP 1.25
 /* Times that one which is, before memory, is looked at again. */
@@ -73,6 +77,19 @@ static bool was_measured(const struct fm_walk *walk, double bytes)
     return false;
 }
 
+/* How far a look from a footprint can go that is to find nothing changed: to where the first level
+   that counters know, of those that it is not beyond, begins to miss. */
+static double before_next(const struct fm_lab *lab, double bytes)
+{
+    double next = INFINITY;
+    for (unsigned bit = 0; bit < FM_CACHE_LEVELS; bit++) {
+        const struct fm_counted *found = fm_lab_counted(lab, bit);
+        if (found && bytes < 2 * found->high)
+            next = fmin(next, found->sharp ? found->bytes : found->low / 2);
+    }
+    return next;
+}
+
 /* From a plateau, a look far ahead: where nothing has changed there, nothing lies between. So large
    footprints, which cost most, are measured only where they tell something. */
 static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_error *err)
@@ -80,12 +97,18 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
     bool halfway = false;
     while (*bytes < to) {
         /* Behind all that was counted there is most likely nothing: one look at the end will do,
-           and one on the way if the latency of memory is measured at less cost there. */
+           and one on the way if the latency of memory is measured at less cost there, or the
+           TLB's part. */
         const bool beyond = is_beyond_counted(lab, *bytes);
         const bool enough = halfway || fm_is_past_counted(lab, *bytes);
-        const double ahead = !beyond  ? fmin(to, *bytes * LOOK_AHEAD)
-                             : enough ? to
-                                      : sqrt(*bytes * to);
+        const double tlbs = fm_walk_behind_tlbs(lab);
+        const double most = fmin(before_next(lab, *bytes), *bytes * LOOK_AHEAD);
+        if (!beyond && most < *bytes * LEAST_LOOK)
+            return true;
+        const double ahead = !beyond                                    ? fmin(to, most)
+                             : *bytes < tlbs && tlbs * LOOK_AHEAD <= to ? tlbs
+                             : enough                                   ? to
+                                                                        : sqrt(*bytes * to);
         halfway = beyond;
         const double here = fm_walk_at(&lab->walk, *bytes);
         if (!was_measured(&lab->walk, ahead) &&
@@ -97,6 +120,13 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
         *bytes = ahead;
     }
     return true;
+}
+
+/* Half an octave on, or a little more if that is past all that was counted. */
+static double next_footprint(const struct fm_lab *lab, double bytes)
+{
+    const double next = bytes * M_SQRT2, past = ceil(fm_lab_past_counted(lab) / UNIT + 1) * UNIT;
+    return next < past && bytes * FARTHER > past ? past : next;
 }
 
 static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *err)
@@ -118,7 +148,7 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
         was_past = past;
         if (bytes >= to)
             return true;
-        bytes = fmin(to, bytes * M_SQRT2);
+        bytes = fmin(to, next_footprint(lab, bytes));
     }
 }
 

@@ -25,6 +25,13 @@
 #define SIZES   7
 #define LARGEST 3.0
 
+/* One will do where counters have shown that an entry maps a page. */
+static int placements_of(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
+{
+    const struct fm_counted *counted = fm_tlb_counted(lab, tlbs, index);
+    return counted && counted->line == tlbs->page ? 1 : PLACEMENTS;
+}
+
 /* Which part of the step from hit to miss a list of pages shows. */
 static bool part_missed(struct fm_lab *lab, const struct fm_page_list *list,
                         const struct fm_tlb_step *step, double *part, struct fm_error *err)
@@ -42,14 +49,15 @@ static bool part_missed(struct fm_lab *lab, const struct fm_page_list *list,
 static bool maps_a_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
                          size_t piece, bool *yes, struct fm_error *err)
 {
+    const int placements = placements_of(lab, tlbs, (size_t)(tlb - tlbs->known));
     double parts[PLACEMENTS];
     bool good = true;
     tlbs->list.page = piece;
     fm_page_list_fill(&tlbs->list, (size_t)(MORE * tlb->entries), 1);
-    for (int i = 0; i < PLACEMENTS && good; i++)
+    for (int i = 0; i < placements && good; i++)
         good = part_missed(lab, &tlbs->list, &tlb->step, &parts[i], err);
     tlbs->list.page = tlbs->page;
-    *yes = good && fm_median(parts, PLACEMENTS) > MOST;
+    *yes = good && fm_median(parts, (size_t)placements) > MOST;
     return good;
 }
 
@@ -59,10 +67,11 @@ static bool maps_a_piece(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
 static bool are_too_many(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct fm_known_tlb *tlb,
                          size_t count, size_t apart, bool *yes, struct fm_error *err)
 {
+    const int placements = placements_of(lab, tlbs, (size_t)(tlb - tlbs->known));
     struct fm_rng rng;
     double sum = 0;
     fm_rng_seed(&rng, fm_lab_seed(lab));
-    for (int i = 0; i < PLACEMENTS; i++) {
+    for (int i = 0; i < placements; i++) {
         double part;
         fm_page_list_fill(&tlbs->list, count, apart);
         for (size_t j = 0; j < tlbs->list.count; j++)
@@ -75,7 +84,7 @@ static bool are_too_many(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
             return false;
         sum -= part > 0 ? part : 0;
     }
-    *yes = sum > MOST * PLACEMENTS;
+    *yes = sum > MOST * placements;
     return true;
 }
 
@@ -126,10 +135,11 @@ static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, b
 {
     const struct fm_tlb_step *step = &tlbs->known[0].step;
     struct fm_page_list *list = &tlbs->list;
+    const int placements = placements_of(lab, tlbs, 0);
     double more[SIZES][PLACEMENTS], most = 0;
     bool good = true;
     list->page = page;
-    for (int i = 0; i < PLACEMENTS && good; i++) {
+    for (int i = 0; i < placements && good; i++) {
         good = fm_place_pages(lab, list, (size_t)(LARGEST * step->missed), err);
         for (size_t size = 0; size < SIZES && good; size++) {
             const double times = 1 + (LARGEST - 1) * (double)size / (SIZES - 1);
@@ -139,7 +149,7 @@ static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, b
     }
     list->page = tlbs->page;
     for (size_t size = 0; size < SIZES && good; size++)
-        most = fmax(most, fm_median(more[size], PLACEMENTS));
+        most = fmax(most, fm_median(more[size], (size_t)placements));
     *yes = most > SOME * (step->cost - step->cost_before);
     return good;
 }

@@ -172,15 +172,19 @@ static size_t unit_at(const struct fm_walk *walk, size_t bytes)
     return walk->points[at == 0 || walk->points[at].bytes == bytes ? at : at - 1].unit;
 }
 
-/* Whether counters have shown the last TLB that misses to end well before a footprint. */
-static bool is_beyond_tlbs(const struct fm_lab *lab, double bytes)
+static bool fits_any_tlb(const struct fm_lab *lab, size_t bytes)
 {
-    const struct fm_counted *last = NULL;
+    return bytes <= PAGES_IN_ANY_TLB * lab->machine->info.page_size;
+}
+
+double fm_walk_behind_tlbs(const struct fm_lab *lab)
+{
+    double behind = INFINITY;
     for (unsigned level = 0; level < FM_TLB_LEVELS; level++) {
         const struct fm_counted *found = fm_lab_counted(lab, FM_CACHE_LEVELS + level);
-        last = found ? found : last;
+        behind = found ? TLB_BEHIND * found->bytes : behind;
     }
-    return last && bytes > TLB_BEHIND * last->bytes;
+    return behind;
 }
 
 /* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB
@@ -190,7 +194,7 @@ static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
 {
     const struct fm_walk *walk = &lab->walk;
     const struct fm_walk_point *a, *b;
-    if (bytes <= PAGES_IN_ANY_TLB * lab->machine->info.page_size)
+    if (fits_any_tlb(lab, bytes))
         return true;
     const size_t at = position(walk, (double)bytes);
     if (at == walk->count)
@@ -199,7 +203,7 @@ static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
     if (b->bytes == bytes && b->tlb_count)
         return true;
     const bool near = (double)b->bytes < NEAR * (double)a->bytes;
-    return (near || is_beyond_tlbs(lab, (double)a->bytes)) &&
+    return (near || (double)a->bytes >= fm_walk_behind_tlbs(lab)) &&
            b->tlb_ns - a->tlb_ns < GRAIN * fm_walk_mean(a);
 }
 
@@ -260,8 +264,9 @@ static double possible_tlb(const struct fm_walk *walk, size_t i, double tlb_ns)
 
 /* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that
    something disturbed is outvoted by its neighbours. */
-static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
+static bool fit_tlb(struct fm_lab *lab, struct fm_error *err)
 {
+    struct fm_walk *walk = &lab->walk;
     double measured[FM_WALK_POINTS], error[FM_WALK_POINTS], fitted[FM_WALK_POINTS];
     size_t used = 0;
     for (size_t i = 0; i < walk->count; i++) {
@@ -273,7 +278,7 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
     }
     if (used && !fm_monotone_steps(measured, error, used, fitted))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the walk");
-    /* Where it was not measured, half way between the measured neighbours. */
+    /* Where it was not measured, half way between the measured neighbours, or none yet. */
     double before = 0;
     for (size_t i = 0, next = 0; i < walk->count; i++) {
         struct fm_walk_point *point = &walk->points[i];
@@ -282,9 +287,10 @@ static bool fit_tlb(struct fm_walk *walk, struct fm_error *err)
             before = after;
             next++;
         }
-        const double fit = point->tlb_count ? after : (before + after) / 2;
+        const double part = fits_any_tlb(lab, point->bytes) ? 0 : 0.5;
+        const double fit = point->tlb_count ? after : part * (before + after);
         point->tlb_ns = possible_tlb(walk, i, fit);
-        point->tlb_error = point->tlb_count ? misfit(point) : (after - before) / 2;
+        point->tlb_error = point->tlb_count ? misfit(point) : part * (after - before);
     }
     return true;
 }
@@ -323,6 +329,30 @@ struct asking {
     double least;
 };
 
+/* The TLB's part in a reading of a string, by its sibling. That is run as it is first, if nothing
+   may have changed: of what the string has left in a cache it finds the more the larger that is,
+   and takes the less, so that where all the rest is the TLB's no cache was there. */
+static bool time_sibling(struct fm_lab *lab, const struct fm_walk_point *string, double least,
+                         const struct fm_care *care, double *tlb_ns, struct fm_error *err)
+{
+    struct fm_care warm = *care;
+    bool same = false;
+    double single;
+    warm.warm = true;
+    if (least > 0) {
+        if (!fm_walk_time(lab, string->bytes, string->unit, 1, &warm, &single, err))
+            return false;
+        *tlb_ns = single - string->sum;
+        same = string->sum - *tlb_ns < least * (1 + STEADY) + GRAIN * (string->sum + single);
+    }
+    if (!same) {
+        if (!fm_walk_time(lab, string->bytes, string->unit, 1, care, &single, err))
+            return false;
+        *tlb_ns = single - string->sum;
+    }
+    return true;
+}
+
 static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care,
                     const struct asking *sibling, double *ns, struct fm_error *err)
 {
@@ -332,23 +362,21 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
     const size_t unit = unit_now(lab, bytes);
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     bytes = bytes < unit ? unit : bytes / unit * unit;
-    double whole, single;
+    double whole;
     if (!fm_walk_time(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err))
         return false;
     const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes));
     double tlb_ns = tlb_at(walk, (double)bytes);
     const bool same = whole - tlb_ns < sibling->least * (1 + STEADY);
-    if (!known && !same) {
-        if (!fm_walk_time(lab, bytes, unit, 1, care, &single, err))
-            return false;
-        tlb_ns = single - whole;
-    }
+    const struct fm_walk_point reading = {.bytes = bytes, .unit = unit, .sum = whole};
+    if (!known && !same && !time_sibling(lab, &reading, sibling->least, care, &tlb_ns, err))
+        return false;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
         add_reading(point, whole);
         if (!known)
             add_tlb_reading(point, tlb_ns, weight);
-        if (!fit_tlb(walk, err))
+        if (!fit_tlb(lab, err))
             return false;
     }
     if (ns)
@@ -372,8 +400,8 @@ bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct f
     static const struct fm_care well = {.repeats = 8};
     if (lab->options->effort == FM_QUICK)
         return fm_walk_measure(lab, bytes, ns, err);
-    const struct asking sibling = {.always =
-                                       bytes > PAGES_IN_ANY_TLB * lab->machine->info.page_size};
+    const bool behind = (double)bytes >= fm_walk_behind_tlbs(lab);
+    const struct asking sibling = {.always = !fits_any_tlb(lab, bytes) && !behind};
     return measure(lab, bytes, &well, &sibling, ns, err);
 }
 
@@ -434,7 +462,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
         add_tlb_reading(point, single - whole, 1);
     }
     add_reading(point, whole);
-    return fit_tlb(&lab->walk, err);
+    return fit_tlb(lab, err);
 }
 
 bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
@@ -455,7 +483,7 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
         if (asked)
             add_tlb_reading(point, single - whole, 1);
     }
-    return fit_tlb(&lab->walk, err);
+    return fit_tlb(lab, err);
 }
 
 /* How close points need be: a rise that counters have shown the place of is seen by half of them.

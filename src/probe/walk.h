@@ -57,6 +57,10 @@ bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct f
 bool fm_walk_count(struct fm_lab *lab, size_t bytes, struct fm_sample *sample,
                    struct fm_error *err);
 
+/* The footprint from which on counters have shown all pages to miss in every TLB; INFINITY where
+   they know of none. */
+double fm_walk_behind_tlbs(const struct fm_lab *lab);
+
 /* A change between neighbouring points worth looking into. */
 #define FM_WORTH_A_LOOK 0.05
 
