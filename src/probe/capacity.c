@@ -250,7 +250,9 @@ static double onset(const struct edge *edge)
 static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struct fm_error *err)
 {
     static const double around[] = {0.82, 0.92, 1, 1.08, 1.2};
-    const double limit = (double)fm_lab_limit(lab);
+    /* Nothing holds what the walk has seen memory serve. */
+    const double far = lab->known.memory_seen ? lab->known.far_bytes : INFINITY;
+    const double limit = fmin(far, (double)fm_lab_limit(lab));
     for (size_t i = 0; i < sizeof around / sizeof around[0]; i++)
         if (guess * around[i] < limit)
             edge->bytes[edge->footprints++] =

@@ -143,6 +143,11 @@ bool fm_counts_are_fair(const struct fm_lab *lab, unsigned bit)
     return fair;
 }
 
+bool fm_counts_vary(const struct fm_lab *lab, unsigned bit)
+{
+    return lab->records[bit].unlike > RARELY;
+}
+
 static unsigned long_laps(size_t count, unsigned least)
 {
     const size_t laps = REFERENCES / count;

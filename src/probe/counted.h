@@ -60,6 +60,9 @@ bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit);
    touched would come through the levels behind it, and be seen there, or where nothing misses. */
 bool fm_counts_are_fair(const struct fm_lab *lab, unsigned bit);
 
+/* Whether counts of the same string were seen to come out otherwise each time. */
+bool fm_counts_vary(const struct fm_lab *lab, unsigned bit);
+
 /* What is to be looked into. */
 struct fm_counted_plan {
     unsigned bit;        /* the event that counts its misses */

@@ -134,8 +134,9 @@ static void know(struct fm_lab *lab, const struct fm_icache *icache, const struc
     lab->known.code_unit = icache->line;
 }
 
-/* Whether lines miss, as groups do, where the first look has shown that they do. They seem not to
-   where what is taken for a line holds two of them: groups are then of the level behind. */
+/* Whether lines, as groups have them, miss as those do where the first look has shown that they do.
+   They seem not to where what is taken for a line holds two of them: groups are then of the level
+   behind. */
 static bool do_miss(struct fm_lab *lab, struct fm_icache *icache,
                     const struct fm_code_groups *groups, bool *yes, struct fm_error *err)
 {
@@ -144,8 +145,8 @@ static bool do_miss(struct fm_lab *lab, struct fm_icache *icache,
     double sum = 0;
     for (int i = 0; i < PLACEMENTS; i++) {
         struct fm_code_fetch found;
-        icache->lines.apart = icache->line / 2;
-        fm_code_lines_fill(&icache->lines, bytes, icache->line, lab->machine->info.page_size);
+        icache->lines.apart = groups->line / 2;
+        fm_code_lines_fill(&icache->lines, bytes, groups->line, lab->machine->info.page_size);
         const bool good = fm_lab_place(lab, bytes + FM_TURN, err) &&
                           fm_time_fetch(lab, &icache->lines, &care, &found, err);
         icache->lines.apart = FM_WORD;
@@ -267,12 +268,18 @@ static bool half_tells(struct fm_lab *lab, struct fm_icache *icache, size_t step
 
 /* Where the level behind misses as well what seems to be a line may be one of that, and slots half
    of it apart lie in two lines of this cache, whose misses fall out: where nothing shares a set,
-   the half is tried; and where it takes groups to show that something does. */
+   the half is tried; and where it takes groups to show that something does, unless they show the
+   line. */
 static bool find_sets(struct fm_lab *lab, struct fm_icache *icache, size_t *step,
                       struct fm_code_groups *groups, struct fm_error *err)
 {
     if (!try_sets(lab, icache, step, groups, err))
         return false;
+    if (!icache->ways && groups->ways && groups->line < icache->line) {
+        icache->line = groups->line;
+        icache->halved = true;
+        return try_sets(lab, icache, step, NULL, err);
+    }
     const struct fm_icache seen = *icache;
     const size_t seen_step = *step;
     struct fm_code_groups by_half = {0};

@@ -10,15 +10,25 @@
 #include "refstring/refstring.h"
 
 /* Half a miss in a lap is the least that can be told from none, and this part of all that a jump
-   takes the least that is believed; so many times more or less is not clear. */
+   takes the least that is believed. */
 #define A_MISS 0.5
 #define GRAIN  0.015
-#define NEARLY 2.5
+/* Readings of a trial at the most; the standard errors that make it sure; and pairs of readings
+   that are taken first to know those. */
+#define MOST_READINGS 12
+#define SURE          3
+#define FIRST_PAIRS   8
 /* How a search goes on, and how many times the code that is known to miss it takes at the most:
    lines that share a set may come late. One of each page takes more of them, where sets are few. */
 #define NEXT      1.2
 #define MOST_CODE 2.0
 #define MORE_ROWS 32
+/* Lines of one set among as many others as it shows beside, at the least; of more, up to so many
+   times as many, others are dealt so many times: what shows among too many is the doing of several
+   sets, of which no line can be left out. */
+#define FEWEST_LINES 4
+#define MORE_LINES   3
+#define DEALS        24
 /* More than so many of a set are not looked for: each of them takes trials of its own. */
 #define MOST_MEMBERS 33
 /* Groups looked at in each manner, and at the most where one of them was a set's; those that must
@@ -27,8 +37,10 @@
 #define MOST_GROUPS 14
 #define AGREE       3
 #define NONE_SEEN   3
-/* Times that a miss of the level behind costs what one of this cache does, at the least. */
-#define DEARER 1.4
+/* Times that a miss of the level behind costs what one of this cache does, at the least; and times
+   what the rise shows, where but a part of the lines may miss. */
+#define DEARER   1.4
+#define TOO_DEAR 2.5
 /* Repeats of a trial on the way, and of one that decides. */
 #define REPEATS  3
 #define DECIDING 6
@@ -44,6 +56,9 @@ struct pool {
     size_t count, room;
     bool rows; /* one pair of each page, at the same places in all of them; else anywhere */
     double miss_ns;
+    double one_ns;  /* what a jump took in the last trial */
+    double squares; /* of what readings of the same lines lie apart, halved, … */
+    unsigned pairs; /* … and of how many */
 };
 
 static bool time_elements(struct fm_lab *lab, struct fm_icache *icache,
@@ -64,34 +79,46 @@ static double least_of(const struct fm_icache *icache, const struct pool *pool,
     return fmax(A_MISS * pool->miss_ns / (double)icache->lines.lines, GRAIN * found->one_ns);
 }
 
-static bool conflict(struct fm_lab *lab, struct fm_icache *icache, const struct pool *pool,
-                     const struct element *elements, size_t count, unsigned repeats, bool *yes,
-                     struct fm_error *err)
+/* How far readings of the same lines lie apart, as a part of what a jump takes. */
+static void note_spread(struct pool *pool, const struct fm_code_fetch *found, double mean)
 {
-    struct fm_code_fetch found, again;
-    if (!time_elements(lab, icache, elements, count, repeats, &found, err))
-        return false;
-    const double least = least_of(icache, pool, &found);
-    *yes = found.miss_ns > least;
-    /* What noise may have made is looked at once more. */
-    if (found.miss_ns < least / NEARLY || found.miss_ns > least * NEARLY)
-        return true;
-    if (!time_elements(lab, icache, elements, count, DECIDING, &again, err))
-        return false;
-    *yes = (found.miss_ns + again.miss_ns) / 2 > least;
+    const double apart = (found->miss_ns - mean) / found->one_ns;
+    pool->squares += apart * apart / 2;
+    pool->pairs++;
+}
+
+/* Whether some conflict: readings are added up until chance no longer decides it. A group takes
+   hundreds of trials, of which not one may go wrong. */
+static bool conflict(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool,
+                     const struct element *elements, size_t count, bool *yes, struct fm_error *err)
+{
+    double mean = 0, least = 0;
+    bool sure = false;
+    for (unsigned n = 1; n <= MOST_READINGS && !sure; n++) {
+        struct fm_code_fetch found;
+        if (!time_elements(lab, icache, elements, count, REPEATS, &found, err))
+            return false;
+        if (n > 1)
+            note_spread(pool, &found, mean);
+        mean += (found.miss_ns - mean) / n;
+        least = least_of(icache, pool, &found);
+        pool->one_ns = found.one_ns;
+        const double spread = found.one_ns * sqrt(pool->squares / fmax(1, pool->pairs));
+        sure = (n > 1 || pool->pairs > FIRST_PAIRS) && fabs(mean - least) > SURE * spread / sqrt(n);
+    }
+    *yes = mean > least;
     return true;
 }
 
-static bool conflict_without(struct fm_lab *lab, struct fm_icache *icache, const struct pool *pool,
-                             size_t from, size_t left_out, unsigned repeats, bool *yes,
-                             struct fm_error *err)
+static bool conflict_without(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool,
+                             size_t from, size_t left_out, bool *yes, struct fm_error *err)
 {
     size_t count = 0;
     for (size_t i = 0; i < pool->count; i++)
         if (i < from || i >= from + left_out)
             pool->trial[count++] = pool->of[i];
     *yes = false;
-    return count == 0 || conflict(lab, icache, pool, pool->trial, count, repeats, yes, err);
+    return count == 0 || conflict(lab, icache, pool, pool->trial, count, yes, err);
 }
 
 static void leave_out(struct pool *pool, size_t from, size_t left_out)
@@ -111,7 +138,7 @@ static bool thin_out(struct fm_lab *lab, struct fm_icache *icache, struct pool *
     for (size_t from = 0; from < pool->count && needed <= MOST_MEMBERS;) {
         const size_t rest = pool->count - from, here = run < rest ? run : rest;
         bool still;
-        if (!conflict_without(lab, icache, pool, from, here, REPEATS, &still, err))
+        if (!conflict_without(lab, icache, pool, from, here, &still, err))
             return false;
         if (still) {
             leave_out(pool, from, here);
@@ -194,7 +221,7 @@ static bool reduce(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
     return thin_out_singly(lab, icache, pool, err);
 }
 
-/* All elements that a search may take, in any order. */
+/* All elements that a search may take. */
 static void lay_out(struct fm_lab *lab, const struct fm_icache *icache, struct pool *pool,
                     size_t pages)
 {
@@ -217,12 +244,25 @@ static void lay_out(struct fm_lab *lab, const struct fm_icache *icache, struct p
             pool->of[pool->count++] =
                 (struct element){at + order[i] * line, at + order[i + 1] * line};
     }
-    for (size_t i = pool->count; i > 1; i--) {
+}
+
+static void deal(struct fm_lab *lab, struct pool *pool, size_t all)
+{
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_lab_seed(lab));
+    for (size_t i = all; i > 1; i--) {
         const size_t with = fm_rng_below(&rng, i);
         const struct element moved = pool->of[with];
         pool->of[with] = pool->of[i - 1];
         pool->of[i - 1] = moved;
     }
+}
+
+/* How often others are dealt that are so many. */
+static unsigned deals_of(const struct pool *pool, double count)
+{
+    const double shown = FEWEST_LINES * pool->miss_ns / (GRAIN * pool->one_ns) / 2;
+    return count > shown && count < MORE_LINES * shown ? DEALS : 1;
 }
 
 /* Takes as many as it takes for some to conflict; none where they never do. */
@@ -235,9 +275,13 @@ static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
     lay_out(lab, icache, pool, pages);
     const size_t all = pool->count;
     for (double count = 2; count <= (double)all && !yes; count = fmax(count + 1, count * NEXT)) {
+        const unsigned deals = count > 2 ? deals_of(pool, count) : 1;
         pool->count = (size_t)count;
-        if (!conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &yes, err))
-            return false;
+        for (unsigned i = 0; i < deals && !yes; i++) {
+            deal(lab, pool, all);
+            if (!conflict(lab, icache, pool, pool->of, pool->count, &yes, err))
+                return false;
+        }
     }
     if (!yes)
         pool->count = 0;
@@ -248,19 +292,19 @@ static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
    others are not. Or there are so few sets that any lines are of it: then they conflict by
    themselves. */
 static bool conflict_without_those_beside(struct fm_lab *lab, struct fm_icache *icache,
-                                          const struct pool *pool, bool *yes, struct fm_error *err)
+                                          struct pool *pool, bool *yes, struct fm_error *err)
 {
     size_t count = 0;
     bool themselves = false;
     put_beside_others(lab, icache, pool);
-    if (!conflict(lab, icache, pool, pool->trial, pool->count, DECIDING, yes, err))
+    if (!conflict(lab, icache, pool, pool->trial, pool->count, yes, err))
         return false;
     for (size_t i = 0; i < pool->count; i++)
         if (pool->of[i].other != FM_NO_LINE && pool->trial[i].other != FM_NO_LINE)
             pool->trial[count++] = (struct element){pool->of[i].other, pool->trial[i].other};
     if (!*yes || count == 0)
         return true;
-    if (!conflict(lab, icache, pool, pool->trial, count, DECIDING, &themselves, err))
+    if (!conflict(lab, icache, pool, pool->trial, count, &themselves, err))
         return false;
     *yes = !themselves;
     return true;
@@ -275,7 +319,7 @@ static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct poo
     *miss_ns = 0;
     for (size_t i = 0; i < pool->count && *yes; i++) {
         bool still;
-        if (!conflict_without(lab, icache, pool, i, 1, DECIDING, &still, err))
+        if (!conflict_without(lab, icache, pool, i, 1, &still, err))
             return false;
         *yes = !still;
     }
@@ -299,7 +343,7 @@ static bool is_longer(struct fm_lab *lab, struct fm_icache *icache, struct pool 
     struct element *last = &pool->of[pool->count - 1];
     const struct element before = *last;
     *last = (struct element){before.one ^ icache->line, FM_NO_LINE};
-    const bool good = conflict(lab, icache, pool, pool->of, pool->count, DECIDING, yes, err);
+    const bool good = conflict(lab, icache, pool, pool->of, pool->count, yes, err);
     *last = before;
     return good;
 }
@@ -314,9 +358,9 @@ static bool find_line(struct fm_lab *lab, struct fm_icache *icache, struct pool 
     for (*line = icache->line; good && !still && *line > FM_SHORTEST_CODE_LINE;) {
         bool before = false;
         icache->lines.apart = *line / 4;
-        good = conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &before, err);
+        good = conflict(lab, icache, pool, pool->of, pool->count, &before, err);
         last->one += *line / 2;
-        good = good && conflict(lab, icache, pool, pool->of, pool->count, DECIDING, &still, err);
+        good = good && conflict(lab, icache, pool, pool->of, pool->count, &still, err);
         last->one -= *line / 2;
         icache->lines.apart = icache->line / 2;
         /* Slots so close may be served by what holds decoded operations, and show nothing. */
@@ -384,11 +428,14 @@ static bool search(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
 }
 
 /* Groups of the level behind come of another search than those of this cache do, and their misses
-   cost far more: a level that keeps no line inside which it has lost itself makes such. */
+   cost far more: a level that keeps no line inside which it has lost itself makes such. Those that
+   one of each page alone has, of which sets are few, are held against the rise. */
 static void choose(struct fm_code_groups *found, const struct fm_code_groups *rows,
-                   const struct fm_code_groups *anywhere)
+                   const struct fm_code_groups *anywhere, double miss_ns)
 {
     const bool same = rows->ways == anywhere->ways && rows->line == anywhere->line;
+    if (!anywhere->ways && rows->miss_ns > TOO_DEAR * miss_ns)
+        return;
     if (!rows->ways || (anywhere->ways && rows->miss_ns > DEARER * anywhere->miss_ns))
         *found = *anywhere;
     else if (!anywhere->ways || same || anywhere->miss_ns > DEARER * rows->miss_ns)
@@ -418,7 +465,7 @@ bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
     pool.rows = false;
     good = good && search(lab, icache, &pool, pages, &anywhere, err);
     icache->lines.apart = FM_WORD;
-    choose(found, &rows, &anywhere);
+    choose(found, &rows, &anywhere, pool.miss_ns);
     free(pool.of);
     free(pool.trial);
     return good;

@@ -19,10 +19,11 @@
 #define CONFIRMED_PARTS 0.1
 #define MOST_BATCHES    4
 #define MOST_READINGS   64
-/* Times a level's bytes at which it does not serve anything any more, and where pages lie anywhere
-   or a hash decides. */
-#define PAST_SHARP 2
-#define PAST_SOFT  4
+/* Times a level's bytes at which it does not serve anything any more; where pages lie anywhere or a
+   hash decides; and where lots may do, since counts come out otherwise each time. */
+#define PAST_SHARP  2
+#define PAST_SOFT   4
+#define PAST_BY_LOT 8
 
 bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
 {
@@ -62,7 +63,10 @@ const struct fm_counted *fm_lab_last_counted(const struct fm_lab *lab)
 double fm_lab_past_counted(const struct fm_lab *lab)
 {
     const struct fm_counted *last = fm_lab_last_counted(lab);
-    return last ? (last->sharp ? PAST_SHARP : PAST_SOFT) * last->high : INFINITY;
+    if (!last)
+        return INFINITY;
+    const bool by_lot = fm_counts_vary(lab, (unsigned)(last - lab->counted));
+    return (by_lot ? PAST_BY_LOT : last->sharp ? PAST_SHARP : PAST_SOFT) * last->high;
 }
 
 bool fm_is_past_counted(const struct fm_lab *lab, double bytes)

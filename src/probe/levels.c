@@ -131,7 +131,7 @@ static double next_footprint(const struct fm_lab *lab, double bytes)
 
 static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *err)
 {
-    double bytes = from;
+    double bytes = from, looked = 0;
     bool was_flat = false, was_past = false;
     for (;;) {
         const double share = log(bytes / from + 1) / log(to / from + 1);
@@ -142,7 +142,12 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
         const unsigned plateau = is_beyond_counted(lab, bytes) ? PLATEAU - 1 : PLATEAU;
         const bool flat = flat_run(&lab->walk, bytes) >= plateau;
         const bool past = fm_is_past_counted(lab, bytes);
-        if (((flat && !was_flat) || (past && !was_past)) && !look_ahead(lab, &bytes, to, err))
+        /* What a reading has spoiled is looked at again, further on. */
+        const bool again = looked > 0 && bytes >= LOOK_AHEAD * looked;
+        const bool look = (flat && (!was_flat || again)) || (past && (!was_past || again));
+        if (look)
+            looked = bytes;
+        if (look && !look_ahead(lab, &bytes, to, err))
             return false;
         was_flat = flat;
         was_past = past;

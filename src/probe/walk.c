@@ -331,25 +331,25 @@ struct asking {
 
 /* The TLB's part in a reading of a string, by its sibling. That is run as it is first, if nothing
    may have changed: of what the string has left in a cache it finds the more the larger that is,
-   and takes the less, so that where all the rest is the TLB's no cache was there. */
+   and takes the less, so that where all the rest is the TLB's, as far as two readings can tell, no
+   cache was there. */
 static bool time_sibling(struct fm_lab *lab, const struct fm_walk_point *string, double least,
                          const struct fm_care *care, double *tlb_ns, struct fm_error *err)
 {
+    const double whole = string->sum;
     struct fm_care warm = *care;
-    bool same = false;
     double single;
     warm.warm = true;
     if (least > 0) {
         if (!fm_walk_time(lab, string->bytes, string->unit, 1, &warm, &single, err))
             return false;
-        *tlb_ns = single - string->sum;
-        same = string->sum - *tlb_ns < least * (1 + STEADY) + GRAIN * (string->sum + single);
+        *tlb_ns = whole - least;
+        if (2 * whole - single < least * (1 + STEADY) + GRAIN * (whole + single))
+            return true;
     }
-    if (!same) {
-        if (!fm_walk_time(lab, string->bytes, string->unit, 1, care, &single, err))
-            return false;
-        *tlb_ns = single - string->sum;
-    }
+    if (!fm_walk_time(lab, string->bytes, string->unit, 1, care, &single, err))
+        return false;
+    *tlb_ns = single - whole;
     return true;
 }
 
