@@ -127,6 +127,10 @@ struct fm_code_groups {
     size_t line;     /* of which a miss may bring several */
     double miss_ns;  /* what a line of a group adds: less than a miss where a policy keeps some */
     bool by_address; /* lines at one place of their pages were of few sets */
+    double bytes;    /* that its sets hold, roughly, as lines of one tell; 0: they do not */
+    /* Colours that pages have by that, and what they may be off by, as a part; 0: a policy keeps
+       some lines of a set that is too small. */
+    double colours, colours_error;
 };
 bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
                          const struct fm_tlb_step *rise, struct fm_code_groups *found,

@@ -63,6 +63,11 @@
 #define DESCRIBED   0.05
 #define FEW_COLOURS 1.75
 #define AGREES      1.05
+/* … of those that lines of a set have told: what these may be off by, the standard errors that hold
+   it, and times that they may differ from what was seen. */
+#define NEAR   0.1
+#define ERRORS 2
+#define ODDS   1.3
 /* Points at the end of the rise, and their height, in what lines of a group add, where those of a
    group miss in part. */
 #define END     4
@@ -324,17 +329,46 @@ static bool pages_meet_themselves(const struct average *average, double page, ui
     return mean_of(average, from, to) > NONE;
 }
 
+/* Where lines of a set have told the colours, and neither what was seen where misses begin nor few
+   pages that miss are at odds with that. */
+static bool are_counted(const struct average *average, const struct fm_code_groups *groups,
+                        double page, const struct fm_crossing *crossing)
+{
+    if (groups->colours < FEW_COLOURS || groups->colours_error > NEAR ||
+        pages_meet_themselves(average, page, groups->ways))
+        return false;
+    const double at = page * fm_colour_pages(FM_CAPACITY_MISSES, groups->colours, groups->ways);
+    return !crossing->inside || (at * ODDS > crossing->low && at < ODDS * crossing->high);
+}
+
+static struct fm_crossing by_counted(const struct fm_code_groups *groups, double page)
+{
+    const double off = 1 + ERRORS * groups->colours_error;
+    return (struct fm_crossing){
+        .at = page * fm_colour_pages(FM_CAPACITY_MISSES, groups->colours, groups->ways),
+        .low = page * fm_colour_pages(FM_CAPACITY_MISSES, groups->colours / off, groups->ways),
+        .high = page * fm_colour_pages(FM_CAPACITY_MISSES, groups->colours * off, groups->ways),
+        .inside = true};
+}
+
 /* Where pages fall into colours, and one page too many makes all of its colour miss, as under LRU,
    the rise as a whole tells how many there are; and these, with the ways, where misses begin, which
    is the doing of few placements. */
-static bool ask_colours(struct fm_lab *lab, struct average *average, uint32_t ways,
-                        struct fm_crossing *crossing, bool *told, struct fm_error *err)
+static bool ask_colours(struct fm_lab *lab, struct average *average,
+                        const struct fm_code_groups *groups, struct fm_crossing *crossing,
+                        bool *told, struct fm_error *err)
 {
     const double page = (double)lab->machine->info.page_size;
+    const uint32_t ways = groups->ways;
     struct fm_colours fit;
     *told = false;
     if (!conclude(lab, average, crossing, err))
         return false;
+    if (are_counted(average, groups, page, crossing)) {
+        *told = true;
+        *crossing = by_counted(groups, page);
+        return true;
+    }
     if (!fit_once(average, NULL, page, ways, &fit) || !crossing->inside)
         return true;
     const double at = page * fm_colour_pages(FM_CAPACITY_MISSES, fit.colours, ways);
@@ -390,7 +424,7 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
     average->laps = height > IN_PART ? MANY_LAPS : FEW_LAPS;
     /* Only where all lines of a group miss do all of a colour. */
     const bool coloured = height <= IN_PART;
-    if (!(coloured ? ask_colours(lab, average, groups->ways, crossing, &told, err)
+    if (!(coloured ? ask_colours(lab, average, groups, crossing, &told, err)
                    : conclude(lab, average, crossing, err)))
         return false;
     if (!told && !follow(lab, icache, average, crossing, err))

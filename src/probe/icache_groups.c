@@ -6,18 +6,9 @@
 #include <stdlib.h>
 
 #include "core/rng.h"
-#include "probe/icache.h"
+#include "probe/icache_pool.h"
 #include "refstring/refstring.h"
 
-/* Half a miss in a lap is the least that can be told from none, and this part of all that a jump
-   takes the least that is believed. */
-#define A_MISS 0.5
-#define GRAIN  0.015
-/* Readings of a trial at the most; the standard errors that make it sure; and pairs of readings
-   that are taken first to know those. */
-#define MOST_READINGS 12
-#define SURE          3
-#define FIRST_PAIRS   8
 /* How a search goes on, and how many times the code that is known to miss it takes at the most:
    lines that share a set may come late. One of each page takes more of them, where sets are few. */
 #define NEXT      1.2
@@ -31,6 +22,10 @@
 #define DEALS        24
 /* More than so many of a set are not looked for: each of them takes trials of its own. */
 #define MOST_MEMBERS 33
+/* Elements that a set may be tried beside, at the most. */
+#define MORE_ELEMENTS 256
+/* Pages besides, of which others are taken to see how many share a set. */
+#define OTHER_PAGES 4096
 /* Groups looked at in each manner, and at the most where one of them was a set's; those that must
    agree; and placements without any after which none is looked for. */
 #define GROUPS      10
@@ -41,87 +36,22 @@
    what the rise shows, where but a part of the lines may miss. */
 #define DEARER   1.4
 #define TOO_DEAR 2.5
-/* Repeats of a trial on the way, and of one that decides. */
-#define REPEATS  3
-#define DECIDING 6
+/* Times that it holds what this one does. */
+#define LARGER 1.5
 
-/* An element of a string: a pair of lines of one page, or a line alone. */
-struct element {
-    size_t one, other; /* bytes; other: FM_NO_LINE */
-};
-
-/* Elements to choose from, on one placement. */
-struct pool {
-    struct element *of, *trial; /* trial: those of one trial */
-    size_t count, room;
-    bool rows; /* one pair of each page, at the same places in all of them; else anywhere */
-    double miss_ns;
-    double one_ns;  /* what a jump took in the last trial */
-    double squares; /* of what readings of the same lines lie apart, halved, … */
-    unsigned pairs; /* … and of how many */
-};
-
-static bool time_elements(struct fm_lab *lab, struct fm_icache *icache,
-                          const struct element *elements, size_t count, unsigned repeats,
-                          struct fm_code_fetch *found, struct fm_error *err)
-{
-    const struct fm_care care = {.repeats = repeats, .laps = 4, .steps = 256};
-    fm_code_lines_clear(&icache->lines);
-    for (size_t i = 0; i < count; i++)
-        fm_code_lines_add(&icache->lines, elements[i].one, elements[i].other);
-    return fm_lab_go_on(lab, 0, err) && fm_time_fetch(lab, &icache->lines, &care, found, err);
-}
-
-/* What a line must add to be more than nothing. */
-static double least_of(const struct fm_icache *icache, const struct pool *pool,
-                       const struct fm_code_fetch *found)
-{
-    return fmax(A_MISS * pool->miss_ns / (double)icache->lines.lines, GRAIN * found->one_ns);
-}
-
-/* How far readings of the same lines lie apart, as a part of what a jump takes. */
-static void note_spread(struct pool *pool, const struct fm_code_fetch *found, double mean)
-{
-    const double apart = (found->miss_ns - mean) / found->one_ns;
-    pool->squares += apart * apart / 2;
-    pool->pairs++;
-}
-
-/* Whether some conflict: readings are added up until chance no longer decides it. A group takes
-   hundreds of trials, of which not one may go wrong. */
-static bool conflict(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool,
-                     const struct element *elements, size_t count, bool *yes, struct fm_error *err)
-{
-    double mean = 0, least = 0;
-    bool sure = false;
-    for (unsigned n = 1; n <= MOST_READINGS && !sure; n++) {
-        struct fm_code_fetch found;
-        if (!time_elements(lab, icache, elements, count, REPEATS, &found, err))
-            return false;
-        if (n > 1)
-            note_spread(pool, &found, mean);
-        mean += (found.miss_ns - mean) / n;
-        least = least_of(icache, pool, &found);
-        pool->one_ns = found.one_ns;
-        const double spread = found.one_ns * sqrt(pool->squares / fmax(1, pool->pairs));
-        sure = (n > 1 || pool->pairs > FIRST_PAIRS) && fabs(mean - least) > SURE * spread / sqrt(n);
-    }
-    *yes = mean > least;
-    return true;
-}
-
-static bool conflict_without(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool,
-                             size_t from, size_t left_out, bool *yes, struct fm_error *err)
+static bool conflict_without(struct fm_lab *lab, struct fm_icache *icache,
+                             struct fm_code_pool *pool, size_t from, size_t left_out, bool *yes,
+                             struct fm_error *err)
 {
     size_t count = 0;
     for (size_t i = 0; i < pool->count; i++)
         if (i < from || i >= from + left_out)
             pool->trial[count++] = pool->of[i];
     *yes = false;
-    return count == 0 || conflict(lab, icache, pool, pool->trial, count, yes, err);
+    return count == 0 || fm_pool_conflicts(lab, icache, pool, pool->trial, count, yes, err);
 }
 
-static void leave_out(struct pool *pool, size_t from, size_t left_out)
+static void leave_out(struct fm_code_pool *pool, size_t from, size_t left_out)
 {
     for (size_t i = from; i + left_out < pool->count; i++)
         pool->of[i] = pool->of[i + left_out];
@@ -130,8 +60,8 @@ static void leave_out(struct pool *pool, size_t from, size_t left_out)
 
 /* Leaves out all runs of that many without which some still conflict. *gone: how many went; all,
    where too many are needed. */
-static bool thin_out(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t run,
-                     size_t *gone, struct fm_error *err)
+static bool thin_out(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
+                     size_t run, size_t *gone, struct fm_error *err)
 {
     size_t needed = 0;
     *gone = 0;
@@ -153,7 +83,7 @@ static bool thin_out(struct fm_lab *lab, struct fm_icache *icache, struct pool *
     return true;
 }
 
-static bool thin_out_singly(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool,
+static bool thin_out_singly(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
                             struct fm_error *err)
 {
     /* More than once: a trial that noise has spoiled keeps one too many. */
@@ -165,7 +95,7 @@ static bool thin_out_singly(struct fm_lab *lab, struct fm_icache *icache, struct
 
 /* Whether a line is one of the group or beside one, or is in the trial beside one of the first so
    many. */
-static bool is_taken(const struct pool *pool, size_t beside, size_t line)
+static bool is_taken(const struct fm_code_pool *pool, size_t beside, size_t line)
 {
     for (size_t i = 0; i < pool->count; i++)
         if (pool->of[i].one == line || pool->of[i].other == line ||
@@ -178,12 +108,12 @@ static bool is_taken(const struct pool *pool, size_t beside, size_t line)
    forms, and what is left is not a TLB's. A line is there once: groups may have several of one
    page. */
 static void put_beside_others(struct fm_lab *lab, const struct fm_icache *icache,
-                              const struct pool *pool)
+                              const struct fm_code_pool *pool)
 {
     const size_t page = lab->machine->info.page_size, line = icache->line, places = page / line;
     for (size_t i = 0; i < pool->count; i++) {
         const size_t at = pool->of[i].one, from = at / page * page, first = fm_lab_seed(lab);
-        pool->trial[i] = (struct element){at, FM_NO_LINE};
+        pool->trial[i] = (struct fm_code_element){at, FM_NO_LINE};
         for (size_t k = 0; k < places && pool->trial[i].other == FM_NO_LINE; k++) {
             const size_t other = from + (first + k) % places * line;
             if (!is_taken(pool, i, other))
@@ -193,13 +123,14 @@ static void put_beside_others(struct fm_lab *lab, const struct fm_icache *icache
 }
 
 /* The two lines of each pair become elements of their own, beside lines that are none of them. */
-static void split_pairs(struct fm_lab *lab, const struct fm_icache *icache, struct pool *pool)
+static void split_pairs(struct fm_lab *lab, const struct fm_icache *icache,
+                        struct fm_code_pool *pool)
 {
     const size_t pairs = pool->count;
     for (size_t i = 0; i < pairs && pool->count < pool->room; i++) {
         if (pool->of[i].other == FM_NO_LINE)
             continue;
-        pool->of[pool->count++] = (struct element){pool->of[i].other, FM_NO_LINE};
+        pool->of[pool->count++] = (struct fm_code_element){pool->of[i].other, FM_NO_LINE};
         pool->of[i].other = FM_NO_LINE;
     }
     put_beside_others(lab, icache, pool);
@@ -208,7 +139,7 @@ static void split_pairs(struct fm_lab *lab, const struct fm_icache *icache, stru
 }
 
 /* What is left when nothing more can be left out. */
-static bool reduce(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool,
+static bool reduce(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
                    struct fm_error *err)
 {
     size_t gone;
@@ -222,7 +153,7 @@ static bool reduce(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
 }
 
 /* All elements that a search may take. */
-static void lay_out(struct fm_lab *lab, const struct fm_icache *icache, struct pool *pool,
+static void lay_out(struct fm_lab *lab, const struct fm_icache *icache, struct fm_code_pool *pool,
                     size_t pages)
 {
     const size_t page = lab->machine->info.page_size, line = icache->line, places = page / line;
@@ -234,7 +165,7 @@ static void lay_out(struct fm_lab *lab, const struct fm_icache *icache, struct p
     for (size_t at = 0; at < pages * page; at += page) {
         if (pool->rows) {
             pool->of[pool->count++] =
-                (struct element){at + one * line, at + (one + on) % places * line};
+                (struct fm_code_element){at + one * line, at + (one + on) % places * line};
             continue;
         }
         for (size_t i = 0; i < places; i++)
@@ -242,35 +173,40 @@ static void lay_out(struct fm_lab *lab, const struct fm_icache *icache, struct p
         fm_rng_shuffle(&rng, order, places);
         for (size_t i = 0; i + 1 < places; i += 2)
             pool->of[pool->count++] =
-                (struct element){at + order[i] * line, at + order[i + 1] * line};
+                (struct fm_code_element){at + order[i] * line, at + order[i + 1] * line};
     }
 }
 
-static void deal(struct fm_lab *lab, struct pool *pool, size_t all)
+static void deal(struct fm_lab *lab, struct fm_code_pool *pool, size_t all)
 {
     struct fm_rng rng;
     fm_rng_seed(&rng, fm_lab_seed(lab));
     for (size_t i = all; i > 1; i--) {
         const size_t with = fm_rng_below(&rng, i);
-        const struct element moved = pool->of[with];
+        const struct fm_code_element moved = pool->of[with];
         pool->of[with] = pool->of[i - 1];
         pool->of[i - 1] = moved;
     }
 }
 
 /* How often others are dealt that are so many. */
-static unsigned deals_of(const struct pool *pool, double count)
+static unsigned deals_of(const struct fm_code_pool *pool, double count)
 {
-    const double shown = FEWEST_LINES * pool->miss_ns / (GRAIN * pool->one_ns) / 2;
+    const double shown = FEWEST_LINES * pool->miss_ns / (FM_POOL_GRAIN * pool->one_ns) / 2;
     return count > shown && count < MORE_LINES * shown ? DEALS : 1;
 }
 
 /* Takes as many as it takes for some to conflict; none where they never do. */
-static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t pages,
-                   struct fm_error *err)
+static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
+                   size_t pages, struct fm_error *err)
 {
     bool yes = false;
-    if (!fm_lab_place(lab, pages * lab->machine->info.page_size + FM_TURN, err))
+    const size_t page = lab->machine->info.page_size, room = fm_lab_limit(lab) / 4 / page;
+    pool->first = pool->next = pages;
+    pool->pages = pages + OTHER_PAGES < room ? pages + OTHER_PAGES : room;
+    if (pool->pages < pages)
+        pool->pages = pages;
+    if (!fm_lab_place(lab, pool->pages * page + FM_TURN, err))
         return false;
     lay_out(lab, icache, pool, pages);
     const size_t all = pool->count;
@@ -279,7 +215,7 @@ static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
         pool->count = (size_t)count;
         for (unsigned i = 0; i < deals && !yes; i++) {
             deal(lab, pool, all);
-            if (!conflict(lab, icache, pool, pool->of, pool->count, &yes, err))
+            if (!fm_pool_conflicts(lab, icache, pool, pool->of, pool->count, &yes, err))
                 return false;
         }
     }
@@ -292,27 +228,29 @@ static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
    others are not. Or there are so few sets that any lines are of it: then they conflict by
    themselves. */
 static bool conflict_without_those_beside(struct fm_lab *lab, struct fm_icache *icache,
-                                          struct pool *pool, bool *yes, struct fm_error *err)
+                                          struct fm_code_pool *pool, bool *yes,
+                                          struct fm_error *err)
 {
     size_t count = 0;
     bool themselves = false;
     put_beside_others(lab, icache, pool);
-    if (!conflict(lab, icache, pool, pool->trial, pool->count, yes, err))
+    if (!fm_pool_conflicts(lab, icache, pool, pool->trial, pool->count, yes, err))
         return false;
     for (size_t i = 0; i < pool->count; i++)
         if (pool->of[i].other != FM_NO_LINE && pool->trial[i].other != FM_NO_LINE)
-            pool->trial[count++] = (struct element){pool->of[i].other, pool->trial[i].other};
+            pool->trial[count++] =
+                (struct fm_code_element){pool->of[i].other, pool->trial[i].other};
     if (!*yes || count == 0)
         return true;
-    if (!conflict(lab, icache, pool, pool->trial, count, &themselves, err))
+    if (!fm_pool_conflicts(lab, icache, pool, pool->trial, count, &themselves, err))
         return false;
     *yes = !themselves;
     return true;
 }
 
 /* Whether lines are of one set: they conflict, and no longer do when any one is left out. */
-static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, bool *yes,
-                        double *miss_ns, struct fm_error *err)
+static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
+                        bool *yes, double *miss_ns, struct fm_error *err)
 {
     struct fm_code_fetch found;
     *yes = pool->count > 1;
@@ -325,9 +263,9 @@ static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct poo
     }
     if (!*yes)
         return true;
-    if (!time_elements(lab, icache, pool->of, pool->count, DECIDING, &found, err))
+    if (!fm_pool_time(lab, icache, pool->of, pool->count, &found, err))
         return false;
-    *yes = found.miss_ns > least_of(icache, pool, &found);
+    *yes = found.miss_ns > fm_pool_least(icache, pool, &found);
     /* Those beside the group hit. */
     *miss_ns = found.miss_ns * (double)icache->lines.lines / (double)pool->count;
     if (!*yes)
@@ -337,30 +275,30 @@ static bool are_one_set(struct fm_lab *lab, struct fm_icache *icache, struct poo
 
 /* Whether a line is longer than it is taken for: the other half of two is then of the set as well.
  */
-static bool is_longer(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, bool *yes,
-                      struct fm_error *err)
+static bool is_longer(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
+                      bool *yes, struct fm_error *err)
 {
-    struct element *last = &pool->of[pool->count - 1];
-    const struct element before = *last;
-    *last = (struct element){before.one ^ icache->line, FM_NO_LINE};
-    const bool good = conflict(lab, icache, pool, pool->of, pool->count, yes, err);
+    struct fm_code_element *last = &pool->of[pool->count - 1];
+    const struct fm_code_element before = *last;
+    *last = (struct fm_code_element){before.one ^ icache->line, FM_NO_LINE};
+    const bool good = fm_pool_conflicts(lab, icache, pool, pool->of, pool->count, yes, err);
     *last = before;
     return good;
 }
 
 /* The line that a group shows: one of it that is moved on by half of what is taken for a line is
    out of the set where the halves are lines themselves. */
-static bool find_line(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t *line,
-                      struct fm_error *err)
+static bool find_line(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
+                      size_t *line, struct fm_error *err)
 {
-    struct element *last = &pool->of[pool->count - 1];
+    struct fm_code_element *last = &pool->of[pool->count - 1];
     bool still = false, good = true;
     for (*line = icache->line; good && !still && *line > FM_SHORTEST_CODE_LINE;) {
         bool before = false;
         icache->lines.apart = *line / 4;
-        good = conflict(lab, icache, pool, pool->of, pool->count, &before, err);
+        good = fm_pool_conflicts(lab, icache, pool, pool->of, pool->count, &before, err);
         last->one += *line / 2;
-        good = good && conflict(lab, icache, pool, pool->of, pool->count, &still, err);
+        good = good && fm_pool_conflicts(lab, icache, pool, pool->of, pool->count, &still, err);
         last->one -= *line / 2;
         icache->lines.apart = icache->line / 2;
         /* Slots so close may be served by what holds decoded operations, and show nothing. */
@@ -390,8 +328,8 @@ static const struct votes *vote(struct votes votes[MOST_GROUPS], const struct vo
 }
 
 /* Looks for groups in one manner until some agree. */
-static bool search(struct fm_lab *lab, struct fm_icache *icache, struct pool *pool, size_t pages,
-                   struct fm_code_groups *found, struct fm_error *err)
+static bool search(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
+                   size_t pages, struct fm_code_groups *found, struct fm_error *err)
 {
     struct votes votes[MOST_GROUPS] = {{0}};
     unsigned none = 0;
@@ -422,21 +360,26 @@ static bool search(struct fm_lab *lab, struct fm_icache *icache, struct pool *po
                                          .line = same->line,
                                          .miss_ns = same->miss_ns,
                                          .by_address = pool->rows};
-        return true;
+        return fm_count_colours(lab, icache, pool, one.miss_ns, found, err);
     }
     return true;
 }
 
-/* Groups of the level behind come of another search than those of this cache do, and their misses
-   cost far more: a level that keeps no line inside which it has lost itself makes such. Those that
-   one of each page alone has, of which sets are few, are held against the rise. */
+/* Groups of the level behind come of another search than those of this cache do: it has more to
+   hold, and misses cost far more. A level that keeps no line inside which it has lost itself makes
+   such. Those that one of each page alone has, of which sets are few, are held against the rise. */
 static void choose(struct fm_code_groups *found, const struct fm_code_groups *rows,
                    const struct fm_code_groups *anywhere, double miss_ns)
 {
     const bool same = rows->ways == anywhere->ways && rows->line == anywhere->line;
     if (!anywhere->ways && rows->miss_ns > TOO_DEAR * miss_ns)
         return;
-    if (!rows->ways || (anywhere->ways && rows->miss_ns > DEARER * anywhere->miss_ns))
+    const bool both = rows->bytes > 0 && anywhere->bytes > 0;
+    if (!same && both && rows->bytes > LARGER * anywhere->bytes)
+        *found = *anywhere;
+    else if (!same && both && anywhere->bytes > LARGER * rows->bytes)
+        *found = *rows;
+    else if (!rows->ways || (anywhere->ways && rows->miss_ns > DEARER * anywhere->miss_ns))
         *found = *anywhere;
     else if (!anywhere->ways || same || anywhere->miss_ns > DEARER * rows->miss_ns)
         *found = *rows;
@@ -448,13 +391,13 @@ bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
 {
     const size_t page = lab->machine->info.page_size;
     const size_t pages = (size_t)(MOST_CODE * rise->missed / (double)page) + 2;
-    const size_t room = (pages + MORE_ROWS) * (page / icache->line);
+    const size_t room = (pages + MORE_ROWS) * (page / icache->line) + MORE_ELEMENTS;
     struct fm_code_groups rows = {0}, anywhere = {0};
-    struct pool pool = {.of = malloc(room * sizeof *pool.of),
-                        .trial = malloc(room * sizeof *pool.trial),
-                        .room = room,
-                        .rows = true,
-                        .miss_ns = fm_code_miss(icache, rise)};
+    struct fm_code_pool pool = {.of = malloc(room * sizeof *pool.of),
+                                .trial = malloc(room * sizeof *pool.trial),
+                                .room = room,
+                                .rows = true,
+                                .miss_ns = fm_code_miss(icache, rise)};
     bool good = pool.of && pool.trial;
     *found = (struct fm_code_groups){0};
     if (!good)
