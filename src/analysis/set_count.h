@@ -4,7 +4,7 @@
 #define FM_ANALYSIS_SET_COUNT_H
 
 /* Lines that are put beside the full set at once, at the most. */
-#define FM_MOST_OTHERS 128
+#define FM_MOST_OTHERS 192
 
 /* Trials, and those that showed a conflict, by how many lines there were. */
 struct fm_set_trials {

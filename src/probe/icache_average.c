@@ -422,8 +422,9 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
     const double height = height_of_end(average);
     scale(average, height);
     average->laps = height > IN_PART ? MANY_LAPS : FEW_LAPS;
-    /* Only where all lines of a group miss do all of a colour. */
-    const bool coloured = height <= IN_PART;
+    /* Only where all lines of a group miss do all of a colour; more than that is the level behind
+       where lines of a set have shown that they do. */
+    const bool coloured = height <= IN_PART || groups->colours > 0;
     if (!(coloured ? ask_colours(lab, average, groups, crossing, &told, err)
                    : conclude(lab, average, crossing, err)))
         return false;

@@ -327,9 +327,11 @@ static const struct votes *vote(struct votes votes[MOST_GROUPS], const struct vo
     return same;
 }
 
-/* Looks for groups in one manner until some agree. */
+/* Looks for groups in one manner until some agree; how many sets there are is asked of those that
+   are not known. */
 static bool search(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
-                   size_t pages, struct fm_code_groups *found, struct fm_error *err)
+                   size_t pages, const struct fm_code_groups *known, struct fm_code_groups *found,
+                   struct fm_error *err)
 {
     struct votes votes[MOST_GROUPS] = {{0}};
     unsigned none = 0;
@@ -360,6 +362,8 @@ static bool search(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_
                                          .line = same->line,
                                          .miss_ns = same->miss_ns,
                                          .by_address = pool->rows};
+        if (found->ways == known->ways && found->line == known->line)
+            return true;
         return fm_count_colours(lab, icache, pool, one.miss_ns, found, err);
     }
     return true;
@@ -375,14 +379,18 @@ static void choose(struct fm_code_groups *found, const struct fm_code_groups *ro
     if (!anywhere->ways && rows->miss_ns > TOO_DEAR * miss_ns)
         return;
     const bool both = rows->bytes > 0 && anywhere->bytes > 0;
-    if (!same && both && rows->bytes > LARGER * anywhere->bytes)
+    if (same) {
         *found = *anywhere;
-    else if (!same && both && anywhere->bytes > LARGER * rows->bytes)
-        *found = *rows;
-    else if (!rows->ways || (anywhere->ways && rows->miss_ns > DEARER * anywhere->miss_ns))
+        found->by_address = rows->by_address;
+    } else if (!rows->ways || (both && rows->bytes > LARGER * anywhere->bytes)) {
         *found = *anywhere;
-    else if (!anywhere->ways || same || anywhere->miss_ns > DEARER * rows->miss_ns)
+    } else if (!anywhere->ways || (both && anywhere->bytes > LARGER * rows->bytes)) {
         *found = *rows;
+    } else if (rows->miss_ns > DEARER * anywhere->miss_ns) {
+        *found = *anywhere;
+    } else if (anywhere->miss_ns > DEARER * rows->miss_ns) {
+        *found = *rows;
+    }
 }
 
 bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
@@ -396,17 +404,16 @@ bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
     struct fm_code_pool pool = {.of = malloc(room * sizeof *pool.of),
                                 .trial = malloc(room * sizeof *pool.trial),
                                 .room = room,
-                                .rows = true,
                                 .miss_ns = fm_code_miss(icache, rise)};
     bool good = pool.of && pool.trial;
     *found = (struct fm_code_groups){0};
     if (!good)
         fm_fail(err, FM_ERR_NO_MEMORY, "no memory for groups of lines");
     icache->lines.apart = icache->line / 2;
+    good = good && search(lab, icache, &pool, pages, &rows, &anywhere, err);
     /* One pair of each page: where a set is chosen by the address these are of few sets. */
-    good = good && search(lab, icache, &pool, pages + MORE_ROWS, &rows, err);
-    pool.rows = false;
-    good = good && search(lab, icache, &pool, pages, &anywhere, err);
+    pool.rows = true;
+    good = good && search(lab, icache, &pool, pages + MORE_ROWS, &anywhere, &rows, err);
     icache->lines.apart = FM_WORD;
     choose(found, &rows, &anywhere, pool.miss_ns);
     free(pool.of);

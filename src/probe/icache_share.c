@@ -5,20 +5,21 @@
  * doing of rare placements, nor the level behind, which has far less to hold than where the first
  * one misses all over. */
 #include <math.h>
-#include <stdint.h>
 
 #include "analysis/set_count.h"
 #include "core/rng.h"
 #include "probe/icache_pool.h"
 #include "probe/lab.h"
 
+/* Lines of one page that are taken together. */
+#define LINES_EACH 2
 /* Times what is believed that the lines of a set must show among the others. */
 #define CLEARLY 2
 /* Trials at the most, after so many of which they are added up, and what is then known well enough,
    as a part. */
-#define MOST_TRIALS 1536
+#define MOST_TRIALS 1024
 #define A_ROUND     64
-#define CLOSE       0.04
+#define CLOSE       0.05
 /* The number of sets that is thought of first. */
 #define FEWEST_SETS 1.1
 /* Lines more than one too many, and by how much each may add more with them: of a policy that keeps
@@ -26,43 +27,36 @@
 #define MORE_LINES 2
 #define ALIKE      1.15
 
-/* Where lines of the set stand in their pages, if all do at one place; SIZE_MAX: they do not. */
-static size_t place_in_page(const struct fm_code_pool *pool, size_t page)
-{
-    for (size_t i = 1; i < pool->count; i++)
-        if (pool->of[i].one % page != pool->of[0].one % page)
-            return SIZE_MAX;
-    return pool->of[0].one % page;
-}
-
-/* The lines of the set that fit, and others beside them: of pages that were not drawn yet, the
-   lines that stand where those of the set do, or any two. */
+/* The lines of the set that fit, and others beside them, two of any page each: of how many sets
+   those at one place of their pages are depends on more than how many there are. */
 static void put_others(const struct fm_icache *icache, struct fm_code_pool *pool, size_t page,
-                       size_t place, size_t others, struct fm_rng *rng)
+                       size_t others, struct fm_rng *rng)
 {
-    const size_t fit = pool->count - 1, places = page / icache->line;
+    const size_t fit = pool->count - 1, line = icache->line, places = page / line;
     for (size_t i = 0; i < fit; i++)
         pool->trial[i] = pool->of[i];
     for (size_t i = 0; i < others; i++) {
-        const size_t from = pool->next++ * page;
-        const size_t one = place == SIZE_MAX ? fm_rng_below(rng, places) * icache->line : place;
-        const size_t on = (1 + fm_rng_below(rng, places - 1)) * icache->line;
-        pool->trial[fit + i] = (struct fm_code_element){from + one, from + (one + on) % page};
+        const size_t from = pool->next * page, one = fm_rng_below(rng, places);
+        const size_t on = 1 + fm_rng_below(rng, places - 1);
+        pool->trial[fit + i] =
+            (struct fm_code_element){from + one * line, from + (one + on) % places * line};
+        pool->next = pool->next + 1 < pool->pages ? pool->next + 1 : pool->first;
     }
 }
 
-/* How many others are best put beside the set, of so many lines each: one conflict at the most is
-   expected. */
-static size_t choose_others(const struct fm_code_pool *pool, double sets, double set_ns,
-                            unsigned each)
+/* How many lines there may be in all for those of the set to show, by what a jump took last. */
+static double lines_shown(const struct fm_code_pool *pool, double set_ns)
 {
-    const unsigned ways = (unsigned)pool->count - 1;
-    const double lines = (double)pool->count * set_ns / (CLEARLY * FM_POOL_GRAIN * pool->one_ns);
-    const double most = fmin(lines / 2 - ways, FM_MOST_OTHERS / each);
+    return (double)pool->count * set_ns / (CLEARLY * FM_POOL_GRAIN * pool->one_ns);
+}
+
+/* How many others are best put beside the set, of so many at the most: one conflict is expected. */
+static size_t choose_others(double sets, unsigned ways, size_t most)
+{
     double expected[FM_MOST_OTHERS + 1];
     size_t others = 1;
     fm_expect_conflicts(sets, ways, expected);
-    while ((double)(others + 1) <= most && expected[(others + 1) * each] < 1)
+    while (others < most && expected[(others + 1) * LINES_EACH] < 1)
         others++;
     return others;
 }
@@ -107,12 +101,11 @@ static bool do_all_miss(struct fm_lab *lab, struct fm_icache *icache, struct fm_
 
 /* Puts others beside the set once more; *yes: they conflict. */
 static bool try_others(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
-                       size_t place, size_t others, bool *yes, struct fm_error *err)
+                       size_t others, bool *yes, struct fm_error *err)
 {
-    const size_t page = lab->machine->info.page_size;
     struct fm_rng rng;
     fm_rng_seed(&rng, fm_lab_seed(lab));
-    put_others(icache, pool, page, place, others, &rng);
+    put_others(icache, pool, lab->machine->info.page_size, others, &rng);
     return fm_pool_conflicts(lab, icache, pool, pool->trial, pool->count - 1 + others, yes, err);
 }
 
@@ -135,46 +128,40 @@ static void note(struct sample *sample, size_t lines, bool yes, unsigned ways)
         sample->count = fm_count_sets(&sample->seen, ways);
 }
 
-/* Whether there are so many pages left. Any line of a page may be taken once more, of those at one
-   place there is but one. */
-static bool has_pages(struct fm_code_pool *pool, size_t others, size_t place)
-{
-    if (pool->next + others > pool->pages && place == SIZE_MAX)
-        pool->next = pool->first;
-    return pool->next + others <= pool->pages;
-}
-
 bool fm_count_colours(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
                       double set_ns, struct fm_code_groups *found, struct fm_error *err)
 {
-    const size_t page = lab->machine->info.page_size, place = place_in_page(pool, page);
-    const unsigned each = place == SIZE_MAX ? 2 : 1, ways = (unsigned)pool->count - 1;
+    const unsigned ways = (unsigned)pool->count - 1;
     struct sample sample = {.count = {.sets = FEWEST_SETS, .error = INFINITY}};
     struct fm_code_element more[MORE_LINES];
     size_t kept = 0;
     bool all = ways == 1; /* no policy has a choice */
+    size_t most = FM_MOST_OTHERS / LINES_EACH;
+    if (pool->pages < pool->first + most)
+        return true;
     while (sample.all < MOST_TRIALS && sample.count.error > CLOSE) {
-        const size_t others = choose_others(pool, sample.count.sets, set_ns, each);
+        const size_t others = choose_others(sample.count.sets, ways, most);
         bool yes;
-        if (!has_pages(pool, others, place))
-            break;
-        if (!try_others(lab, icache, pool, place, others, &yes, err))
+        if (!try_others(lab, icache, pool, others, &yes, err))
             return false;
-        note(&sample, others * each, yes, ways);
+        /* So many jumps are more than some predictor knows, and take long. */
+        if (others > 1 && (double)icache->lines.lines > lines_shown(pool, set_ns)) {
+            most = others * 3 / 4;
+            continue;
+        }
+        note(&sample, others * LINES_EACH, yes, ways);
         if (!yes || kept == MORE_LINES)
             continue;
         if (!keep_one(lab, icache, pool, others, &more[kept], &yes, err))
             return false;
         kept += yes;
     }
-    if (sample.all < A_ROUND)
-        return true;
     if (!all && kept == MORE_LINES && !do_all_miss(lab, icache, pool, more, &all, err))
         return false;
     const struct fm_set_count count = fm_count_sets(&sample.seen, ways);
-    const double unit = place == SIZE_MAX ? (double)icache->line : (double)page;
-    found->bytes = ways * count.sets * unit;
-    found->colours = all ? count.sets * unit / (double)page : 0;
+    const double way = count.sets * (double)icache->line;
+    found->bytes = ways * way;
+    found->colours = all ? way / (double)lab->machine->info.page_size : 0;
     found->colours_error = count.error;
     return true;
 }
