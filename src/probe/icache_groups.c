@@ -369,26 +369,28 @@ static bool search(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_
     return true;
 }
 
-/* Groups of the level behind come of another search than those of this cache do: it has more to
-   hold, and misses cost far more. A level that keeps no line inside which it has lost itself makes
-   such. Those that one of each page alone has, of which sets are few, are held against the rise. */
+/* Whether groups are those of the level behind, beside others: it has more to hold, or its misses
+   cost far more. A level that keeps no line inside which it has lost itself makes such. */
+static bool are_behind(const struct fm_code_groups *these, const struct fm_code_groups *others)
+{
+    const bool both = these->bytes > 0 && others->bytes > 0;
+    const double times = both ? these->bytes / others->bytes : 1;
+    return times > LARGER || (times * LARGER >= 1 && these->miss_ns > DEARER * others->miss_ns);
+}
+
+/* Groups of the level behind come of another search than those of this cache do. Those that one of
+   each page alone has, of which sets are few, are held against the rise. */
 static void choose(struct fm_code_groups *found, const struct fm_code_groups *rows,
                    const struct fm_code_groups *anywhere, double miss_ns)
 {
-    const bool same = rows->ways == anywhere->ways && rows->line == anywhere->line;
     if (!anywhere->ways && rows->miss_ns > TOO_DEAR * miss_ns)
         return;
-    const bool both = rows->bytes > 0 && anywhere->bytes > 0;
-    if (same) {
+    if (rows->ways == anywhere->ways && rows->line == anywhere->line) {
         *found = *anywhere;
         found->by_address = rows->by_address;
-    } else if (!rows->ways || (both && rows->bytes > LARGER * anywhere->bytes)) {
+    } else if (!rows->ways || (anywhere->ways && are_behind(rows, anywhere))) {
         *found = *anywhere;
-    } else if (!anywhere->ways || (both && anywhere->bytes > LARGER * rows->bytes)) {
-        *found = *rows;
-    } else if (rows->miss_ns > DEARER * anywhere->miss_ns) {
-        *found = *anywhere;
-    } else if (anywhere->miss_ns > DEARER * rows->miss_ns) {
+    } else if (!anywhere->ways || are_behind(anywhere, rows)) {
         *found = *rows;
     }
 }
