@@ -65,7 +65,7 @@
 #define AGREES      1.05
 /* … of those that lines of a set have told: what these may be off by, the standard errors that hold
    it, and times that they may differ from what was seen. */
-#define NEAR   0.1
+#define NEAR   0.065
 #define ERRORS 2
 #define ODDS   1.3
 /* Points at the end of the rise, and their height, in what lines of a group add, where those of a

@@ -14,10 +14,10 @@
 /* Lines of one page that are taken together. */
 #define LINES_EACH 2
 /* Times what is believed that the lines of a set must show among the others. */
-#define CLEARLY 2
+#define CLEARLY 3
 /* Trials at the most, after so many of which they are added up, and what is then known well enough,
    as a part. */
-#define MOST_TRIALS 1024
+#define MOST_TRIALS 1536
 #define A_ROUND     64
 #define CLOSE       0.05
 /* The number of sets that is thought of first. */
