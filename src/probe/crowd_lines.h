@@ -7,14 +7,16 @@
 
 struct fm_crowd_lines {
     size_t page;
-    size_t period;    /* bytes: a page, or from a line to the next of the same set inside … */
-    size_t offset;    /* … of which lines from here on are used, … */
-    size_t places;    /* … so many … */
-    size_t apart;     /* … so many bytes apart */
-    bool in_order;    /* all trials keep to one order, and are compared with each other alone */
-    uint32_t *spread; /* the same pages at places that share no set */
-    bool counted;     /* by an event, not by the clock … */
-    unsigned bit;     /* … which is this */
+    size_t period;       /* bytes: a page, or from a line to the next of the same set inside … */
+    size_t offset;       /* … of which lines from here on are used, … */
+    size_t places;       /* … so many … */
+    size_t apart;        /* … so many bytes apart */
+    bool in_order;       /* all trials keep to one order, and are compared with each other alone */
+    uint32_t *spread;    /* the same pages at places that share no set */
+    bool counted;        /* by an event, not by the clock … */
+    unsigned bit;        /* … which is this; */
+    uint32_t *before;    /* words of the trial before, which may still lie in the cache … */
+    size_t before_count; /* … so many */
 };
 
 /* Places the pages of the crowd's items; these are words. */

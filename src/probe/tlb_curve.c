@@ -104,8 +104,9 @@ static bool are_counted(const struct fm_lab *lab, const struct fm_tlbs *tlbs,
     for (size_t i = 0; i < count; i++) {
         const struct fm_counted *found = fm_tlb_counted(lab, tlbs, i);
         const double pages = found ? found->bytes / (double)tlbs->page : 0;
-        /* One in twenty that misses where a hash chooses sets hardly shows. */
-        const double held = found && !found->sharp ? steps[i].held / HARDLY : steps[i].held;
+        /* One in twenty that misses hardly shows: up to the next point, or where a hash chooses
+           sets for longer. */
+        const double held = steps[i].held / (found && !found->sharp ? HARDLY : exp2(1.0 / DENSITY));
         if (!found || pages < held || pages > steps[i].missed)
             return false;
     }
