@@ -137,11 +137,12 @@ static void know(struct fm_lab *lab, const struct fm_icache *icache, const struc
 /* Whether lines, as groups have them, miss as those do where the first look has shown that they do.
    They seem not to where what is taken for a line holds two of them: groups are then of the level
    behind. */
-static bool do_miss(struct fm_lab *lab, struct fm_icache *icache,
+static bool do_miss(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
                     const struct fm_code_groups *groups, bool *yes, struct fm_error *err)
 {
     const struct fm_care care = {.repeats = 6, .steps = 256};
-    const size_t bytes = (size_t)(FARTHER * icache->first.missed);
+    /* Of two curves on pages of their own one may have been unlucky with them. */
+    const size_t bytes = (size_t)(FARTHER * fmax(icache->first.missed, rise->missed));
     double sum = 0;
     for (int i = 0; i < PLACEMENTS; i++) {
         struct fm_code_fetch found;
@@ -193,7 +194,7 @@ static bool try_line(struct fm_lab *lab, struct fm_icache *icache, const struct 
     if (icache->ways)
         return true;
     if (!fm_find_code_groups(lab, icache, rise, groups, err) ||
-        (groups->ways && !do_miss(lab, icache, groups, &yes, err)))
+        (groups->ways && !do_miss(lab, icache, rise, groups, &yes, err)))
         return false;
     groups->ways = yes ? groups->ways : 0;
     return true;

@@ -131,6 +131,7 @@ struct fm_code_groups {
     /* Colours that pages have by that, and what they may be off by, as a part; 0: a policy keeps
        some lines of a set that is too small. */
     double colours, colours_error;
+    double all_ns; /* what a line of a set adds then that is far too small; 0: no other than one */
 };
 bool fm_find_code_groups(struct fm_lab *lab, struct fm_icache *icache,
                          const struct fm_tlb_step *rise, struct fm_code_groups *found,

@@ -185,6 +185,12 @@ static void scale(struct average *average, double height)
         average->misses[i] /= height;
 }
 
+/* What a line adds that misses: one of a group does not always. */
+static double of_a_miss(const struct fm_code_groups *groups)
+{
+    return fmax(groups->miss_ns, groups->all_ns);
+}
+
 /* A group is so little code that what holds decoded operations serves it when it hits, and more
    code may be too much for that: a miss then adds less. Slots of a line that are in one of its
    units show its misses too, those half a line apart do not; and those take two units of each line,
@@ -209,7 +215,7 @@ static bool leave_operations_out(struct fm_lab *lab, struct fm_icache *icache,
     if (theirs < FM_A_CYCLE * lab->known.cycle_ns)
         theirs = 0;
     /* Of some policies a group misses in part, and adds less than they do. */
-    const double left = fmax(groups->miss_ns - theirs, LEAST_LEFT * groups->miss_ns);
+    const double adds = of_a_miss(groups), left = fmax(adds - theirs, LEAST_LEFT * adds);
     scale(average, left / average->miss_ns);
     return true;
 }
@@ -424,7 +430,7 @@ static bool take_looks(struct fm_lab *lab, struct fm_icache *icache, struct aver
     average->laps = height > IN_PART ? MANY_LAPS : FEW_LAPS;
     /* Only where all lines of a group miss do all of a colour; more than that is the level behind
        where lines of a set have shown that they do. */
-    const bool coloured = height <= IN_PART || groups->colours > 0;
+    const bool coloured = groups->all_ns <= 0 && (height <= IN_PART || groups->colours > 0);
     if (!(coloured ? ask_colours(lab, average, groups, crossing, &told, err)
                    : conclude(lab, average, crossing, err)))
         return false;
@@ -443,7 +449,7 @@ bool fm_average_code_capacity(struct fm_lab *lab, struct fm_icache *icache,
     if (!average)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for an average over placements");
     *found = (struct fm_code_average){0};
-    average->miss_ns = groups->miss_ns;
+    average->miss_ns = of_a_miss(groups);
     average->laps = FEW_LAPS;
     average->steps = STEPS;
     average->unit = icache->line;

@@ -21,9 +21,11 @@
 #define LONGEST_LINE  256
 /* From half the shortest line to the longest. */
 #define DISTANCES 6
-/* Part of a rise that shows its cause, and of all that slots show that is a fall. */
-#define SHOWS  0.5
-#define A_FALL 0.3
+/* Part of a rise that shows its cause, the same of lines that go anywhere, of which fewer may miss,
+   and part of all that slots show that is a fall. */
+#define SHOWS        0.5
+#define SHOWS_SPREAD 0.3
+#define A_FALL       0.3
 /* Times what a miss costs at a rise that says that the next level misses as well. */
 #define DEARER 1.5
 /* Lines so far apart, and as many at the most, are more than the sets hold that they fall into. */
@@ -181,7 +183,7 @@ static size_t last_fall(const double ns[DISTANCES], double least_ns)
 static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct fm_tlb_step *rise,
                     const struct spots *spots, struct fm_code_line *look, struct fm_error *err)
 {
-    const double least_ns = SHOWS * fm_code_miss(icache, rise);
+    const double least_ns = (spots->scattered ? SHOWS_SPREAD : SHOWS) * fm_code_miss(icache, rise);
     double ns[DISTANCES];
     if (!time_distances(lab, icache, spots, ns, err))
         return false;

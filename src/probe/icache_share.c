@@ -24,7 +24,7 @@
 #define FEWEST_SETS 1.1
 /* Lines more than one too many, and by how much each may add more with them: of a policy that keeps
    some lines of a set that is too small, the fewer it keeps. */
-#define MORE_LINES 2
+#define MORE_LINES 4
 #define ALIKE      1.15
 
 /* The lines of the set that fit, and others beside them, two of any page each: of how many sets
@@ -79,11 +79,11 @@ static bool keep_one(struct fm_lab *lab, struct fm_icache *icache, struct fm_cod
     return fm_pool_conflicts(lab, icache, pool, pool->trial, fit + 1, yes, err);
 }
 
-/* Whether lines of the set add no more each when there are more of them: all of a set that is too
-   small miss. */
-static bool do_all_miss(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
-                        const struct fm_code_element more[MORE_LINES], bool *yes,
-                        struct fm_error *err)
+/* What lines of the set add each when there are more of them, if that is more: otherwise all of a
+   set that is too small miss. */
+static bool ask_more(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_pool *pool,
+                     const struct fm_code_element more[MORE_LINES], double *all_ns,
+                     struct fm_error *err)
 {
     double each[2];
     for (int i = 0; i < 2; i++) {
@@ -95,7 +95,7 @@ static bool do_all_miss(struct fm_lab *lab, struct fm_icache *icache, struct fm_
             return false;
         each[i] = found.miss_ns * (double)icache->lines.lines / (double)count;
     }
-    *yes = each[1] < ALIKE * each[0];
+    *all_ns = each[1] < ALIKE * each[0] ? 0 : each[1];
     return true;
 }
 
@@ -135,7 +135,7 @@ bool fm_count_colours(struct fm_lab *lab, struct fm_icache *icache, struct fm_co
     struct sample sample = {.count = {.sets = FEWEST_SETS, .error = INFINITY}};
     struct fm_code_element more[MORE_LINES];
     size_t kept = 0;
-    bool all = ways == 1; /* no policy has a choice */
+    bool all = ways == 1; /* miss: no policy has a choice */
     size_t most = FM_MOST_OTHERS / LINES_EACH;
     if (pool->pages < pool->first + most)
         return true;
@@ -156,8 +156,11 @@ bool fm_count_colours(struct fm_lab *lab, struct fm_icache *icache, struct fm_co
             return false;
         kept += yes;
     }
-    if (!all && kept == MORE_LINES && !do_all_miss(lab, icache, pool, more, &all, err))
-        return false;
+    if (!all && kept == MORE_LINES) {
+        if (!ask_more(lab, icache, pool, more, &found->all_ns, err))
+            return false;
+        all = found->all_ns <= 0;
+    }
     const struct fm_set_count count = fm_count_sets(&sample.seen, ways);
     const double way = count.sets * (double)icache->line;
     found->bytes = ways * way;
