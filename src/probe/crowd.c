@@ -356,7 +356,8 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
         shown->classes += *members > 0;
     }
     shown->held = crowd->count;
-    shown->shallow = crowd->begun > BEGINNINGS;
+    /* Once there are many the levels inside have no part in what is refused. */
+    shown->shallow = crowd->begun > BEGINNINGS && crowd->count <= crowd->shallow;
     shown->used_up = crowd->next == crowd->items;
     shown->ways = most_agree(shown);
     if (!confirm(lab, crowd, shown, err))

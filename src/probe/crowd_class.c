@@ -7,8 +7,9 @@
 /* Parts of the held that are left out at first: the rest must still be too many for the levels
    inside. */
 #define PARTS 8
-/* Part of a class with one item too many that misses where all do. */
-#define ALL 0.85
+/* Part of a class with one item too many that misses where all do, and what is more than all. */
+#define ALL      0.85
+#define TOO_MANY 1.25
 
 /* Items of which some share the set of one that was refused: suspects first, and behind them others
    that only keep the levels inside busy. */
@@ -101,6 +102,9 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
     }
     if (crowd->spent < crowd->spend)
         *members = up.suspects;
+    /* No more can miss than there are: the levels inside had a part in it. */
+    if (misses > TOO_MANY * (double)(*members + 1))
+        *members = 0;
     if (*members && crowd->typical <= 0) {
         crowd->typical = misses;
         crowd->singles = 1;

@@ -68,6 +68,7 @@ static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
             continue;
         if (!look_at_line(lab, icache, *step, &look, err))
             return false;
+        icache->doubtful |= look.too_dear;
         if (!look.from_lines)
             continue;
         icache->line = look.line;
@@ -324,6 +325,23 @@ static bool look_first(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
     return true;
 }
 
+/* What a miss adds beyond the ways. None shows where the line is too long, as one of the level
+   behind may have seemed to be: two slots of it are then in two lines. */
+static bool show_misses(struct fm_lab *lab, struct fm_icache *icache,
+                        const struct fm_tlb_step *rise, struct fm_code_miss_cost *miss, bool *shown,
+                        struct fm_error *err)
+{
+    const double capacity = (double)icache->ways * (double)icache->way_bytes;
+    *shown = false;
+    for (size_t line = icache->line; line >= FM_SHORTEST_CODE_LINE && !*shown; line /= 2) {
+        icache->line = line;
+        if (!fm_time_code_miss(lab, icache, capacity, miss, err))
+            return false;
+        *shown = miss->ns >= FM_SHOWN * fm_code_miss(icache, rise);
+    }
+    return true;
+}
+
 static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_error *err)
 {
     const char *open;
@@ -352,10 +370,16 @@ static bool measure(struct fm_lab *lab, struct fm_icache *icache, struct fm_erro
         return true;
     const double capacity = (double)icache->ways * (double)icache->way_bytes;
     struct fm_code_miss_cost miss;
-    if (!fm_time_code_miss(lab, icache, capacity, &miss, err))
+    bool shown;
+    if (!show_misses(lab, icache, &rise, &miss, &shown, err))
         return false;
-    if (miss.ns < FM_SHOWN * fm_code_miss(icache, &rise)) {
+    if (!shown) {
         fm_give_up_l1i(lab, FM_DO_NOT_MISS);
+        return true;
+    }
+    const bool first = icache->passed_ns <= 0 && !icache->doubtful;
+    if (!first && fm_may_be_of_data(lab, icache->line, capacity, capacity)) {
+        fm_give_up_l1i(lab, FM_OF_DATA);
         return true;
     }
     mark(lab, icache, step, capacity);

@@ -27,7 +27,8 @@ struct fm_icache {
        does or where it does; 0: there is none. */
     double passed_ns;
     size_t line;
-    bool halved; /* the line is a part of what seemed to be one, and may be too short */
+    bool doubtful; /* a rise was passed over that may have been the cache's */
+    bool halved;   /* the line is a part of what seemed to be one, and may be too short */
     unsigned ways;
     size_t way_bytes;
 };
@@ -48,9 +49,11 @@ double fm_code_miss(const struct fm_icache *icache, const struct fm_tlb_step *ri
 
 /* What slots that are ever further apart show just beyond a rise. */
 struct fm_code_line {
-    bool from_lines; /* false: it is no cache's, however it rises */
+    bool from_lines; /* false: it is no cache's, however it rises … */
+    bool too_dear;   /* … or nothing but misses of the next one was seen */
     size_t line;     /* the unit that a miss brings; 0: nothing decides */
-    double miss_ns;  /* what a fetch adds there; 0: not known */
+    double any_ns;   /* what a fetch adds there … */
+    double miss_ns;  /* … if it is no other level's; 0: not known */
 };
 bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        struct fm_code_line *look, struct fm_error *err);
@@ -120,6 +123,11 @@ void fm_report_l1i_ways(struct fm_lab *lab, const struct fm_icache *icache);
 void fm_report_l1i_line(struct fm_lab *lab, const struct fm_icache *icache, size_t brought);
 /* Leaves all of it open. */
 void fm_give_up_l1i(struct fm_lab *lab, const char *reason);
+
+/* Whether data has a level behind the first that begins to miss within these bytes and has such
+   lines: what shows of code may be that. */
+bool fm_may_be_of_data(const struct fm_lab *lab, size_t line, double low, double high);
+#define FM_OF_DATA "what shows of it may be the level behind, which data has too"
 
 /* What groups of lines show that conflict, wherever their pages lie. */
 struct fm_code_groups {

@@ -190,7 +190,9 @@ static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct f
     /* What was passed over misses here too. */
     look->from_lines = ns[0] > rise->cost_before + least_ns;
     look->line = look->from_lines ? last_fall(ns, least_ns) : 0;
+    look->too_dear = false;
     /* Those that go anywhere miss some of the next level too. */
+    look->any_ns = ns[0];
     look->miss_ns = spots->scattered ? 0 : ns[0];
     return true;
 }
@@ -216,6 +218,11 @@ bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step
     if (look->miss_ns > DEARER * (rise->cost_before + fm_code_miss(icache, rise)) &&
         !look_at(lab, icache, rise, &closer, look, err))
         return false;
-    return look->from_lines || anywhere.bytes > fm_lab_limit(lab) / 4 ||
-           look_at(lab, icache, rise, &anywhere, look, err);
+    if (look->from_lines || anywhere.bytes > fm_lab_limit(lab) / 4)
+        return true;
+    if (!look_at(lab, icache, rise, &anywhere, look, err))
+        return false;
+    look->too_dear = step + 1 < icache->count && look->any_ns > DEARER * rise->cost;
+    look->from_lines &= !look->too_dear;
+    return true;
 }

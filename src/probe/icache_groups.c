@@ -24,8 +24,9 @@
 #define MOST_MEMBERS 33
 /* Elements that a set may be tried beside, at the most. */
 #define MORE_ELEMENTS 256
-/* Pages besides, of which others are taken to see how many share a set. */
+/* Pages besides, of which others are taken to see how many share a set, and bytes of them. */
 #define OTHER_PAGES 4096
+#define OTHER_BYTES 0x1p26
 /* Groups looked at in each manner, and at the most where one of them was a set's; those that must
    agree; and placements without any after which none is looked for. */
 #define GROUPS      10
@@ -202,8 +203,9 @@ static bool gather(struct fm_lab *lab, struct fm_icache *icache, struct fm_code_
 {
     bool yes = false;
     const size_t page = lab->machine->info.page_size, room = fm_lab_limit(lab) / 4 / page;
+    const size_t others = (size_t)fmin(OTHER_PAGES, OTHER_BYTES / (double)page);
     pool->first = pool->next = pages;
-    pool->pages = pages + OTHER_PAGES < room ? pages + OTHER_PAGES : room;
+    pool->pages = pages + others < room ? pages + others : room;
     if (pool->pages < pages)
         pool->pages = pages;
     if (!fm_lab_place(lab, pool->pages * page + FM_TURN, err))

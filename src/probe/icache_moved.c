@@ -77,15 +77,11 @@ static bool look_at_distances(struct fm_lab *lab, struct fm_icache *icache,
     return true;
 }
 
-/* Whether data has a level behind the first that begins to miss there and has such lines: groups of
-   code may be those of it. */
-static bool may_be_of_data(const struct fm_lab *lab, const struct fm_code_groups *groups,
-                           const struct fm_crossing *crossing)
+bool fm_may_be_of_data(const struct fm_lab *lab, size_t line, double low, double high)
 {
     for (size_t i = 1; i + 1 < lab->known.count; i++) {
         const struct fm_known_level *level = &lab->known.levels[i];
-        if (level->line == groups->line && crossing->high > level->rise_from &&
-            crossing->low < level->rise_to)
+        if (level->line == line && high > level->rise_from && low < level->rise_to)
             return true;
     }
     return false;
@@ -110,8 +106,8 @@ bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct
         return false;
     if (icache->ways)
         return true;
-    if (may_be_of_data(lab, groups, &average.crossing)) {
-        fm_give_up_l1i(lab, "what shows of it may be the level behind, which data has too");
+    if (fm_may_be_of_data(lab, groups->line, average.crossing.low, average.crossing.high)) {
+        fm_give_up_l1i(lab, FM_OF_DATA);
         return true;
     }
     if (!fm_time_code_miss(lab, icache, average.all, &miss, err))

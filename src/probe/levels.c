@@ -168,9 +168,11 @@ static bool mend(struct fm_lab *lab, struct fm_error *err)
         for (size_t i = walk->count; i-- > 0;) {
             const double here = fm_walk_mean(&walk->points[i]);
             if (here > least * (1 + 2 * FM_WORTH_A_LOOK)) {
-                if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_mend(lab, i, err))
+                bool alike;
+                if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_mend(lab, i, &alike, err))
                     return false;
-                mended = true;
+                /* What it is on this placement it will be again. */
+                mended |= !alike;
             }
             least = fmin(least, fm_walk_mean(&walk->points[i]));
         }
@@ -403,9 +405,11 @@ static bool read_to_memory(struct fm_lab *lab, struct fm_error *err)
     for (int again = 0; again < 3 && walk->count > 3 && !lab->known.memory_seen; again++) {
         if (!fm_lab_place(lab, walk->points[walk->count - 1].bytes, err))
             return false;
-        for (size_t i = walk->count - 3; i < walk->count; i++)
-            if (!fm_lab_go_on(lab, 0.9, err) || !fm_walk_mend(lab, i, err))
+        for (size_t i = walk->count - 3; i < walk->count; i++) {
+            bool alike;
+            if (!fm_lab_go_on(lab, 0.9, err) || !fm_walk_mend(lab, i, &alike, err))
                 return false;
+        }
         read_walk(lab, known_lines);
     }
     return true;

@@ -465,7 +465,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     return fit_tlb(lab, err);
 }
 
-bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
+bool fm_walk_mend(struct fm_lab *lab, size_t index, bool *alike, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
     const size_t unit = point->unit;
@@ -476,7 +476,9 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
         (point->tlb_count &&
          !fm_walk_time(lab, point->bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
         return false;
-    if (whole < point->sum / point->placements) {
+    const double before = point->sum / point->placements;
+    *alike = fabs(whole - before) < GRAIN * before;
+    if (whole < before) {
         const bool asked = point->tlb_count > 0;
         *point = (struct fm_walk_point){.bytes = point->bytes, .unit = unit, .low = whole};
         add_reading(point, whole);

@@ -14,8 +14,9 @@
 #define PAGES      512
 /* Pages whose entries share a line of the tables, at the most: 128 bytes of 8 each. */
 #define TABLE_LINE 16
-/* Times the footprint at which no cache serves any more, for those that do not evict the oldest. */
-#define EVICT 2
+/* Times the footprint of which no cache serves anything any more: going through it drives out all
+   that was there before, whatever is evicted, as it drives out itself. */
+#define EVICT 1.25
 /* Times the pages that miss in the last TLB. */
 #define SWEEP 2
 #define UNIT  64

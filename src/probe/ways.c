@@ -14,8 +14,11 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 /* Pages to choose from, in capacities and in footprints that miss wholly: the last class to be
    filled waits long for its last member. */
 #define CAPACITIES 6
-#define RISES      3
+#define RISES      8
 #define FEW_PAGES  64
+/* Times the pages of what it holds of which one line each may fit: where a way is no whole number
+   of pages, those at one place of their pages do not share all sets. */
+#define SMALL 2
 /* Words at another place of some pages, to see whether they fall into the same sets. */
 #define OTHERS 8
 /* Times what the levels inside may hold that leave none of them alone in a set of theirs, where it
@@ -34,7 +37,9 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 #define MANY_TIMES 2
 #define MOST_LINES 16384
 #define PAGEFUL    4
-/* What the walk and the expected filling of sets may differ by and still agree. */
+/* What luck with a few placements may have the walk and the expected filling of sets differ by, and
+   what the latter may be off by. */
+#define LUCK  0.25
 #define AGREE 0.05
 /* Part of a class with one page too many that misses where all do, as under LRU. */
 #define ALL 0.85
@@ -104,7 +109,7 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     *lines = (struct fm_crowd_lines){
         .page = lab->machine->info.page_size, .period = lab->machine->info.page_size, .places = 1};
     *crowd = (struct fm_crowd){.items = (size_t)pages + FEW_PAGES,
-                               .most = (size_t)(ABOVE * level->rise_to / page) + FEW_PAGES / 8,
+                               .most = (size_t)(SMALL * ABOVE * level->rise_to / page) + FEW_PAGES,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
                                .penalty_ns = level[1].height_ns - level->height_ns,
                                .spend = spend[lab->options->effort]};
@@ -179,7 +184,7 @@ static double expected_capacity(double page, double classes, uint32_t ways)
 }
 
 /* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
-   ways and classes lead to expect of all. Where the two agree the second is nearer. */
+   ways and classes lead to expect of all. Unless the two are at odds the second is nearer. */
 static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
                              size_t granule)
 {
@@ -191,10 +196,10 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_c
         return;
     const double expected = expected_capacity(page, (double)shown->held / ways, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
-    if (expected < low * (1 - AGREE) || expected > high * (1 + AGREE))
+    if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK))
         return;
-    fm_measured(capacity, expected, fmax(low, expected * (1 - AGREE)),
-                fmin(high, expected * (1 + AGREE)), 0.97, "occupancy", "curve:cache-only");
+    fm_measured(capacity, expected, expected * (1 - AGREE), expected * (1 + AGREE), 0.97,
+                "occupancy", "curve:cache-only");
     lab->known.levels[index].capacity = expected;
 }
 
