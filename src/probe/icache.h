@@ -27,7 +27,8 @@ struct fm_icache {
        does or where it does; 0: there is none. */
     double passed_ns;
     size_t line;
-    bool doubtful; /* a rise was passed over that may have been the cache's */
+    bool doubtful; /* a rise may have been taken for the cache's by the misses of the next one … */
+    bool passes;   /* … and such are passed over this time */
     bool halved;   /* the line is a part of what seemed to be one, and may be too short */
     unsigned ways;
     size_t way_bytes;
@@ -49,8 +50,8 @@ double fm_code_miss(const struct fm_icache *icache, const struct fm_tlb_step *ri
 
 /* What slots that are ever further apart show just beyond a rise. */
 struct fm_code_line {
-    bool from_lines; /* false: it is no cache's, however it rises … */
-    bool too_dear;   /* … or nothing but misses of the next one was seen */
+    bool from_lines; /* false: it is no cache's, however it rises */
+    bool too_dear;   /* more misses were seen than it has: some, or all, are of the next one */
     size_t line;     /* the unit that a miss brings; 0: nothing decides */
     double any_ns;   /* what a fetch adds there … */
     double miss_ns;  /* … if it is no other level's; 0: not known */

@@ -223,6 +223,5 @@ bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step
     if (!look_at(lab, icache, rise, &anywhere, look, err))
         return false;
     look->too_dear = step + 1 < icache->count && look->any_ns > DEARER * rise->cost;
-    look->from_lines &= !look->too_dear;
     return true;
 }

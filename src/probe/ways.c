@@ -15,7 +15,7 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    filled waits long for its last member. */
 #define CAPACITIES 6
 #define RISES      8
-#define FEW_PAGES  64
+#define FEW_PAGES  256
 /* Times the pages of what it holds of which one line each may fit: where a way is no whole number
    of pages, those at one place of their pages do not share all sets. */
 #define SMALL 2
