@@ -48,12 +48,11 @@ static bool look_at_line(struct fm_lab *lab, struct fm_icache *icache, size_t st
         !fm_find_code_line(lab, icache, step, &other, err))
         return false;
     *look = one;
-    if (same_look(&one, &other))
-        return true;
-    if (!fm_find_code_line(lab, icache, step, look, err))
+    if (!same_look(&one, &other) && !fm_find_code_line(lab, icache, step, look, err))
         return false;
     if (!same_look(look, &one) && !same_look(look, &other))
         *look = (struct fm_code_line){.from_lines = true};
+    look->too_dear |= one.too_dear || other.too_dear;
     return true;
 }
 
