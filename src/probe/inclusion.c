@@ -40,6 +40,8 @@
 #define SETTLE     4
 #define UNBELIEVED 2
 #define IDLE       16
+/* … of counts, of which one is like the other where lines in use are kept. */
+#define COUNTED (UNBELIEVED + 2)
 /* Standard error of a line's misses in one pass at which nothing is concluded. */
 #define MOST_ERROR 0.2
 #define PASSES     3
@@ -157,6 +159,7 @@ static bool pass(struct fm_lab *lab, struct pair *pair, struct seen *seen, struc
     const struct fm_known_level *outer = &lab->known.levels[pair->outer];
     const double inner_ns = outer[-1].height_ns, far_ns = outer[1].height_ns;
     const size_t chunks = pair->walk.lines / pair->chunk;
+    const size_t many = fm_levels_are_counted(lab) ? COUNTED : MOST_QUIET;
     struct quiet idle, large, base;
     double ns, outer_ns, sum = 0;
     if (!fm_lab_place(lab, pair->walk.from + pair->walk.lines * pair->walk.unit, err))
@@ -164,7 +167,7 @@ static bool pass(struct fm_lab *lab, struct pair *pair, struct seen *seen, struc
     pair->hot.seed = fm_lab_seed(lab);
     if (!time_outer(lab, pair, &outer_ns, err) || !time_quiet(lab, pair, 1, IDLE, &idle, err) ||
         !time_quiet(lab, pair, pair->large, IDLE, &large, err) ||
-        !time_quiet(lab, pair, pair->chunk, chunks < MOST_QUIET ? chunks : MOST_QUIET, &base, err))
+        !time_quiet(lab, pair, pair->chunk, chunks < many ? chunks : many, &base, err))
         return false;
     for (size_t at = pair->sweep; at < pair->walk.lines; at += pair->chunk) {
         if (!time_hot(lab, pair, at, pair->chunk, &ns, err))

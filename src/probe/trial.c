@@ -21,6 +21,9 @@
 #define CLEAR 0.35
 /* Standard errors that two levels must be apart to be told from each other. */
 #define RESOLVED 3
+/* Rounds of counts that are enough if they agree, to within a part. */
+#define ENOUGH 2
+#define AGREE  0.01
 
 size_t fm_trial_beside(const struct fm_trial *trial)
 {
@@ -47,7 +50,8 @@ void fm_trial_plan(const struct fm_lab *lab, struct fm_trial *trial)
     const double rounds = fmax(LEAST_ROUNDS, REFERENCES / (double)pages) * coarse;
     trial->rounds = (unsigned)fmin(MOST_ROUNDS, rounds) / PLACEMENTS * PLACEMENTS;
     /* What is counted comes out the same in each. */
-    if (trial->served && fm_levels_are_counted(lab))
+    trial->counted = trial->served && fm_levels_are_counted(lab);
+    if (trial->counted)
         trial->rounds = PLACEMENTS;
     trial->group.count = pages;
     if (trial->group.page == 0)
@@ -99,6 +103,15 @@ static bool time_one(struct fm_lab *lab, const struct fm_trial *trial, unsigned 
     return (trial->served ? fm_served_once : fm_lab_once)(lab, &string, ns, err);
 }
 
+/* Whether the first two readings of each alternative are the same. */
+static bool agree(double ns[][MOST_ROUNDS], const size_t *count, unsigned alternatives)
+{
+    for (unsigned i = 0; i < alternatives; i++)
+        if (count[i] < ENOUGH || fabs(ns[i][1] - ns[i][0]) > AGREE * fabs(ns[i][0]))
+            return false;
+    return true;
+}
+
 bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_taken *taken,
                   struct fm_error *err)
 {
@@ -118,6 +131,8 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
             if (!isnan(one))
                 ns[i][count[i]++] = one;
         }
+        if (trial->counted && round + 1 == ENOUGH && agree(ns, count, trial->alternatives))
+            break;
     }
     for (unsigned i = 0; i < trial->alternatives; i++)
         taken[i] = conclude(ns[i], count[i]);

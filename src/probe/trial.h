@@ -20,6 +20,7 @@ struct fm_trial {
     const void *data;      /* what build needs beside */
     unsigned alternatives; /* at most FM_ALTERNATIVES */
     unsigned rounds;
+    bool counted;          /* filled in: by events, and not by the clock */
     struct fm_group group; /* page, count, unit and span; the rest is filled in */
     size_t lines;          /* lines of a page that are touched; 0: one */
     size_t beside;         /* bytes of the arena after the group, for the prober's own use */
