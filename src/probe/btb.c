@@ -23,6 +23,8 @@ static const struct fm_spacing spacings[] = {{8, false}, {16, false}, {32, false
    was passed over is less than this part of the entries. */
 #define SOME        0.06
 #define PASSED_OVER 0.05
+/* … and that is well on the way: those that are known to a buffer are fewer. */
+#define HALF 0.5
 /* Times its entries at which the half of the jumps misses as well. */
 #define BOTH_MISS 2.5
 #define LOOKS     3
@@ -77,9 +79,9 @@ static bool keep_true_ones(struct fm_lab *lab, struct fm_btb *btb, struct fm_err
     return true;
 }
 
-/* Halves down to the largest number of blocks all of whose targets are known. */
-static bool find_edge(struct fm_lab *lab, const struct fm_btb *btb, struct fm_tlb_step *step,
-                      struct fm_error *err)
+/* Halves down to the largest number of blocks at which less than a part of the rise is seen. */
+static bool find_edge(struct fm_lab *lab, const struct fm_btb *btb, double part,
+                      struct fm_tlb_step *step, struct fm_error *err)
 {
     size_t held = fm_jump_blocks(step->held, btb->spacing);
     size_t missed = fm_jump_blocks(step->missed, btb->spacing);
@@ -92,7 +94,7 @@ static bool find_edge(struct fm_lab *lab, const struct fm_btb *btb, struct fm_tl
         const size_t middle = (held + missed) / 2;
         if (!fm_time_jump(lab, middle, btb->spacing, &here, err))
             return false;
-        if (here > base + SOME * (full - base))
+        if (here > base + part * (full - base))
             missed = middle;
         else
             held = middle;
@@ -102,40 +104,49 @@ static bool find_edge(struct fm_lab *lab, const struct fm_btb *btb, struct fm_tl
     return true;
 }
 
-/* What a miss adds: where both strings miss, and before. */
-static bool report_cost(struct fm_lab *lab, const struct fm_btb *btb, const char *name,
-                        size_t index, struct fm_error *err)
+/* What a miss adds, over some looks; NAN: there is no telling. */
+struct cost {
+    double mean, low, high;
+};
+
+/* Where both strings miss, and before. */
+static bool time_cost(struct fm_lab *lab, const struct fm_btb *btb, size_t index, struct cost *cost,
+                      struct fm_error *err)
 {
     const struct fm_tlb_step *step = &btb->steps[index];
     const double jumps = BOTH_MISS * step->held;
     const double end = index + 1 < btb->count ? step[1].held : 2 * fm_most_jumps(lab);
-    char property[FM_PROPERTY_TEXT];
-    snprintf(property, sizeof property, "%s.miss_cost", name);
-    struct fm_finding *finding = fm_result_finding(lab->result, property, "ns");
-    if (!finding)
-        return true;
-    if (jumps > end) {
-        fm_undetermined(finding, "no number of jumps makes this level miss and not the next");
-        return true;
-    }
     const size_t few = fm_jump_blocks(fmin(FM_FIRST_JUMPS, step->held), btb->spacing);
     const size_t many = fm_jump_blocks(jumps, btb->spacing);
-    double sum = 0, low = INFINITY, high = 0;
+    *cost = (struct cost){NAN, NAN, NAN};
+    if (jumps > end)
+        return true;
+    *cost = (struct cost){0, INFINITY, -INFINITY};
     for (int i = 0; i < LOOKS; i++) {
         double before, after;
         if (!fm_place_jumps(lab, many, err) ||
             !fm_time_jump(lab, few, btb->spacing, &before, err) ||
             !fm_time_jump(lab, many, btb->spacing, &after, err))
             return false;
-        sum += (after - before) / LOOKS;
-        low = fmin(low, after - before);
-        high = fmax(high, after - before);
+        cost->mean += (after - before) / LOOKS;
+        cost->low = fmin(cost->low, after - before);
+        cost->high = fmax(cost->high, after - before);
     }
-    finding = fm_result_finding(lab->result, property, "ns");
-    if (finding)
-        fm_measured(finding, sum, low * (1 - LEAST_WIDTH), high * (1 + LEAST_WIDTH), 0.95,
-                    "half-the-jumps", "curve:btb");
     return true;
+}
+
+static void report_cost(struct fm_lab *lab, const char *name, const struct cost *cost)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "%s.miss_cost", name);
+    struct fm_finding *finding = fm_result_finding(lab->result, property, "ns");
+    if (!finding)
+        return;
+    if (isnan(cost->mean))
+        fm_undetermined(finding, "no number of jumps makes this level miss and not the next");
+    else
+        fm_measured(finding, cost->mean, cost->low * (1 - LEAST_WIDTH),
+                    cost->high * (1 + LEAST_WIDTH), 0.95, "half-the-jumps", "curve:btb");
 }
 
 /* The last level is `btb`, those inside it `btb1`, `btb2`. */
@@ -143,20 +154,27 @@ static bool report_level(struct fm_lab *lab, struct fm_btb *btb, size_t index, s
 {
     char name[8] = "btb", property[FM_PROPERTY_TEXT];
     struct fm_tlb_step *step = &btb->steps[index];
+    struct cost cost;
     if (index + 1 < btb->count)
         snprintf(name, sizeof name, "btb%zu", index + 1);
     /* Where a buffer is hashed, which jumps are too many for it is a matter of luck. */
     double edges[LOOKS], high = 0;
     for (int i = 0; i < LOOKS; i++) {
-        struct fm_tlb_step again = {step->held / WIDER, step->missed * WIDER, 0, 0};
-        if (!find_edge(lab, btb, &again, err))
+        const struct fm_tlb_step around = {step->held / WIDER, step->missed * WIDER, 0, 0};
+        struct fm_tlb_step begins = around, half = around;
+        if (!find_edge(lab, btb, SOME, &begins, err) || !find_edge(lab, btb, HALF, &half, err))
             return false;
-        edges[i] = again.held;
-        high = fmax(high, again.missed);
+        edges[i] = begins.held;
+        high = fmax(high, fmax(begins.missed, half.missed));
     }
     fm_sort(edges, LOOKS);
     step->held = edges[LOOKS / 2];
     step->missed = high;
+    if (!time_cost(lab, btb, index, &cost, err))
+        return false;
+    /* A level inside that costs nothing to miss was none. */
+    if (index + 1 < btb->count && cost.low <= 0)
+        return true;
     snprintf(property, sizeof property, "%s.entries", name);
     struct fm_finding *entries = fm_result_finding(lab->result, property, "");
     if (entries)
@@ -169,7 +187,8 @@ static bool report_level(struct fm_lab *lab, struct fm_btb *btb, size_t index, s
         *mark = (struct fm_step){.x = step->held, .y = btb->least_ns + step->cost_before};
         snprintf(mark->label, sizeof mark->label, "%s", name);
     }
-    return report_cost(lab, btb, name, index, err);
+    report_cost(lab, name, &cost);
+    return true;
 }
 
 /* Two numbers of jumps that tell of one buffer: the same, or a half or a quarter of it where jumps
@@ -226,7 +245,7 @@ static bool choose(struct fm_lab *lab, size_t counted, struct fm_btb *best, stru
             continue;
         if (!fm_read_jump_curve(lab, &all[i], false, err) || !keep_true_ones(lab, &all[i], err))
             return false;
-        if (all[i].count && !find_edge(lab, &all[i], &all[i].steps[all[i].count - 1], err))
+        if (all[i].count && !find_edge(lab, &all[i], SOME, &all[i].steps[all[i].count - 1], err))
             return false;
     }
     for (size_t i = 0; i < SPACINGS; i++) {
