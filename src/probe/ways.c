@@ -15,7 +15,9 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    filled waits long for its last member. */
 #define CAPACITIES 6
 #define RISES      8
-#define FEW_PAGES  256
+/* … where there is memory for them, and at least so many. */
+#define RISES_LEAST 3
+#define FEW_PAGES   256
 /* Times the pages of what it holds of which one line each may fit: where a way is no whole number
    of pages, those at one place of their pages do not share all sets. */
 #define SMALL 2
@@ -121,10 +123,14 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     if (index > 0)
         crowd->shallow = overrun(lab, index - 1);
     crowd->kept = KEPT * crowd->shallow;
+    const double room = (double)fm_lab_limit(lab) / page;
+    if ((double)crowd->items > room)
+        crowd->items = (size_t)room;
     if (crowd->most > crowd->items)
         crowd->most = crowd->items;
+    /* With fewer it is never full. */
     return crowd->penalty_ns > 0 && level->rise_to > 0 &&
-           (double)crowd->items * page <= (double)fm_lab_limit(lab);
+           room > RISES_LEAST * level->rise_to / page;
 }
 
 /* How much of a page falls into sets of its own: words at another place of any pages find the sets
