@@ -21,6 +21,9 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 /* Times the pages of what it holds of which one line each may fit: where a way is no whole number
    of pages, those at one place of their pages do not share all sets. */
 #define SMALL 2
+/* Times that it is tried, and part of what may be spent after which it is not tried again. */
+#define TRIES  4
+#define ENOUGH 0.4
 /* Words at another place of some pages, to see whether they fall into the same sets. */
 #define OTHERS 8
 /* Times what the levels inside may hold that leave none of them alone in a set of theirs, where it
@@ -295,12 +298,57 @@ static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *cr
     return good;
 }
 
+/* What pages have shown of a level, and why that does not decide; NULL: it does. */
+struct outcome {
+    struct fm_crowded shown;
+    size_t granule;
+    const char *why_ways, *why_held;
+};
+
+static void judge(struct fm_lab *lab, size_t index, struct outcome *outcome)
+{
+    const struct fm_crowded *shown = &outcome->shown;
+    outcome->why_ways = doubt_ways(lab, index, shown, outcome->granule);
+    outcome->why_held = outcome->why_ways ? outcome->why_ways : fm_crowd_doubt(lab, shown);
+    /* Of one class inside all would have been refused. */
+    if (!outcome->why_held && shown->shallow && index > 0 && classes_inside(lab, index - 1) != 1)
+        outcome->why_held = "some of the level inside may have refused pages that fit into this "
+                            "one";
+}
+
+/* Crowds the level with pages until it is decided, some times at the most, on others each time:
+   luck with the first few may spoil all that comes after. What decides the ways at least is kept.
+   One time will do where misses are counted. */
+static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
+                      struct fm_crowd_lines *lines, struct outcome *best, struct fm_error *err)
+{
+    const double all = crowd->spend;
+    double spent = 0;
+    *best = (struct outcome){.why_ways = ""};
+    for (int i = 0; i < (lines->counted ? 1 : TRIES) && spent < ENOUGH * all; i++) {
+        struct outcome one = {.granule = 0};
+        prepare(lab, index, crowd, lines);
+        crowd->spend = all - spent;
+        if (!crowd_pages(lab, index, crowd, lines, &one.shown, &one.granule, err))
+            return false;
+        spent += crowd->spent;
+        judge(lab, index, &one);
+        if (best->why_ways)
+            *best = one;
+        if (!one.why_held) {
+            *best = one;
+            break;
+        }
+    }
+    crowd->spend = all;
+    return true;
+}
+
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_crowd crowd;
     struct fm_crowd_lines lines;
-    struct fm_crowded shown = {.held = 0};
-    size_t granule = 0;
+    struct outcome outcome;
     if (!prepare(lab, index, &crowd, &lines)) {
         static const char *const why = "where it begins and ends to miss is not known, or takes "
                                        "more memory than may be touched";
@@ -308,33 +356,27 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
         leave_open(lab, index, "physical_capacity", why);
         return true;
     }
-    if (!crowd_pages(lab, index, &crowd, &lines, &shown, &granule, err))
+    if (!try_pages(lab, index, &crowd, &lines, &outcome, err))
         return false;
-    const char *why_held = doubt_ways(lab, index, &shown, granule);
-    why_held = why_held ? why_held : fm_crowd_doubt(lab, &shown);
-    /* Of one class inside all would have been refused. */
-    if (!why_held && shown.shallow && index > 0 && classes_inside(lab, index - 1) != 1)
-        why_held = "some of the level inside may have refused pages that fit into this one";
-    const char *why_ways = doubt_ways(lab, index, &shown, granule);
-    if (why_ways) {
+    if (outcome.why_ways) {
         struct fm_crowded any;
         if (!crowd_anywhere(lab, index, &crowd, &lines, &any, err))
             return false;
         if (!doubt_ways(lab, index, &any, 0)) {
-            shown = any;
-            why_ways = NULL;
+            outcome.shown = any;
+            outcome.why_ways = NULL;
         }
     }
-    if (why_ways)
-        leave_open(lab, index, "ways", why_ways);
+    if (outcome.why_ways)
+        leave_open(lab, index, "ways", outcome.why_ways);
     else
-        report(lab, index, "ways", (double)shown.ways, &lines);
-    if (why_held) {
-        leave_open(lab, index, "physical_capacity", why_held);
+        report(lab, index, "ways", (double)outcome.shown.ways, &lines);
+    if (outcome.why_held) {
+        leave_open(lab, index, "physical_capacity", outcome.why_held);
         return true;
     }
-    report(lab, index, "physical_capacity", (double)(shown.held * granule), &lines);
-    sharpen_capacity(lab, index, &shown, granule);
+    report(lab, index, "physical_capacity", (double)(outcome.shown.held * outcome.granule), &lines);
+    sharpen_capacity(lab, index, &outcome.shown, outcome.granule);
     return true;
 }
 
