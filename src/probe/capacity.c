@@ -402,8 +402,9 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
     /* What is not sharp lies elsewhere on each placement. */
     const double low = found->sharp ? found->bytes : found->low / APART;
     const double high = BEYOND * found->high;
-    if (!fm_lab_place(lab, (size_t)high, err) || !measure_ratio(lab, &edge, high, &after, err) ||
-        !measure_ratio(lab, &edge, low, &before, err))
+    /* What fits comes first: some policies are long in forgetting what did not. */
+    if (!fm_lab_place(lab, (size_t)high, err) || !measure_ratio(lab, &edge, low, &before, err) ||
+        !measure_ratio(lab, &edge, high, &after, err))
         return false;
     *agrees = before < FM_CAPACITY_MISSES && after > FM_CAPACITY_MISSES;
     if (*agrees)
