@@ -23,7 +23,7 @@ static const struct fm_spacing spacings[] = {{8, false}, {16, false}, {32, false
    was passed over is less than this part of the entries. */
 #define SOME        0.06
 #define PASSED_OVER 0.05
-/* … and that is well on the way: those that are known to a buffer are fewer. */
+/* … and the part at which a buffer surely has no room for all, whatever the luck of its sets. */
 #define HALF 0.5
 /* Times its entries at which the half of the jumps misses as well. */
 #define BOTH_MISS 2.5

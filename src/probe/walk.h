@@ -86,8 +86,8 @@ size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *po
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
 void fm_walk_forget(struct fm_walk_point *point);
 
-/* Measures a point again and keeps what is less: for one that interference must have touched;
-   unless it is *alike. */
+/* Measures a point again and keeps what is less: for one that interference must have touched. Where
+   the two are *alike there was none. */
 bool fm_walk_mend(struct fm_lab *lab, size_t index, bool *alike, struct fm_error *err);
 
 /* Times a footprint on the current placement, TLB's part included, by visits of so many units to a
