@@ -326,6 +326,18 @@ static int counted_edge(const struct fm_lab *lab, double bytes)
     return nearest;
 }
 
+/* Whether a counted edge lies in a level's rise, which another one is nearest to the begin of. */
+static bool has_another(const struct fm_lab *lab, const struct fm_known_level *level, int nearest)
+{
+    for (int bit = 0; bit < FM_CACHE_LEVELS; bit++) {
+        const struct fm_counted *found = fm_lab_counted(lab, (unsigned)bit);
+        if (found && bit != nearest && found->effective > level->rise_from &&
+            found->effective < level->rise_to)
+            return true;
+    }
+    return false;
+}
+
 /* Takes away what the clock saw twice of one level: luck with pages makes ledges on a rise, but not
    for who counts the misses of that level alone. */
 static void join_counted(struct fm_lab *lab)
@@ -333,7 +345,8 @@ static void join_counted(struct fm_lab *lab)
     struct fm_known *known = &lab->known;
     for (size_t i = 1; i + 1 < known->count;) {
         const int here = counted_edge(lab, known->levels[i].rise_from);
-        if (here >= 0 && here == counted_edge(lab, known->levels[i - 1].rise_from))
+        if (here >= 0 && here == counted_edge(lab, known->levels[i - 1].rise_from) &&
+            !has_another(lab, &known->levels[i], here))
             fm_take_level_away(known, i);
         else
             i++;
