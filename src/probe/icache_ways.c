@@ -21,7 +21,6 @@
 #define MOST_REFERENCES 3e7
 /* Fresh placements on which a conflict must show. */
 #define CONFIRMATIONS  3
-#define MOST_LOOKS     6
 #define MOST_MULTIPLES 4
 #define MOST_APART     3
 #define MANY_LOOKS     8
@@ -227,15 +226,16 @@ bool fm_time_code_set(struct fm_lab *lab, struct fm_icache *icache, double *miss
 }
 
 /* Whether a group that conflicts no longer does so when one line of it is moved on by some bytes:
-   it is then another line. */
+   it is then another line. Looks that noise spoiled show as some that differ from the rest, and
+   more are asked for. */
 static bool is_another(struct fm_lab *lab, struct fm_icache *icache, size_t moved, double miss_ns,
                        bool *yes, struct fm_error *err)
 {
     const struct group here = {.count = icache->ways + 1, .stride = icache->way_bytes};
     struct group there = here;
-    unsigned seen = 0, apart = 0;
+    unsigned seen = 0, apart = 0, wanted = CONFIRMATIONS;
     there.moved = moved;
-    for (int i = 0; i < MOST_LOOKS && seen < CONFIRMATIONS; i++) {
+    for (unsigned i = 0; i < 2 * wanted && seen < wanted; i++) {
         bool before, after;
         if (!fm_lab_place(lab, arena_of(lab, &here), err) ||
             !conflicts(lab, icache, &here, miss_ns, 6, &before, err) ||
@@ -243,8 +243,10 @@ static bool is_another(struct fm_lab *lab, struct fm_icache *icache, size_t move
             return false;
         seen += before;
         apart += before && !after;
+        if (apart > 0 && apart < seen)
+            wanted = MANY_LOOKS;
     }
-    *yes = seen == CONFIRMATIONS && apart == seen;
+    *yes = seen == wanted && seen - apart <= wanted / CONFIRMATIONS;
     return true;
 }
 

@@ -29,8 +29,12 @@
 #define LEAST_STEP 1.25
 /* Times that one which is, before memory, is looked at again. */
 #define TURNS 4
-/* … and how long its plateau must be. */
+/* … how long its plateau must be, and what part of what translation takes it must be faster by. */
 #define LEAST_PLATEAU 2
+#define TLB_PART      0.5
+
+/* Times that points which contradict others are measured again, in each effort. */
+static const int mendings[] = {[FM_QUICK] = 1, [FM_NORMAL] = 3, [FM_THOROUGH] = 3};
 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
@@ -162,7 +166,7 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
 static bool mend(struct fm_lab *lab, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < mendings[lab->options->effort]; round++) {
         double least = INFINITY;
         bool mended = false;
         for (size_t i = walk->count; i-- > 0;) {
@@ -282,15 +286,17 @@ static size_t point_from(const struct fm_walk *walk, double bytes)
 }
 
 /* A last level that is little faster than memory may be memory on a better moment, since others use
-   it too and the walk takes its time over large footprints; or the long end of a rise. It must
-   have a plateau, and is read again in turn with memory: where they are once alike it is taken
-   away. */
+   it too and the walk takes its time over large footprints; or the long end of a rise; or it is the
+   page tables that leave the caches as footprints grow, since the TLB's part is known by its
+   sibling alone. It must have a plateau, cost more than a good part of that, and is read again in
+   turn with memory: where they are once alike it is taken away. */
 static bool doubt_last(struct fm_lab *lab, struct fm_error *err)
 {
     struct fm_known *known = &lab->known;
     if (known->count < 3)
         return true;
     const struct fm_known_level *level = &known->levels[known->count - 2];
+    const struct fm_walk_point *last = &lab->walk.points[lab->walk.count - 1];
     const double step = level[1].height_ns / level->height_ns;
     const struct fm_walk_sampling how = {.fresh = true, .drop = true};
     const size_t index[] = {point_from(&lab->walk, sqrt(level->flat_from * level->flat_to)),
@@ -301,7 +307,8 @@ static bool doubt_last(struct fm_lab *lab, struct fm_error *err)
             if (!fm_lab_place(lab, lab->walk.points[index[i]].bytes, err) ||
                 !fm_lab_go_on(lab, 0.95, err) || !fm_walk_sample(lab, index[i], &how, &ns[i], err))
                 return false;
-        if (ns[1] < ns[0] * sqrt(step) || level->flat_to < LEAST_PLATEAU * level->flat_from) {
+        if (ns[1] < ns[0] * sqrt(step) || level->flat_to < LEAST_PLATEAU * level->flat_from ||
+            level[1].height_ns - level->height_ns < TLB_PART * last->tlb_ns) {
             fm_take_level_away(known, known->count - 2);
             return true;
         }
@@ -415,7 +422,9 @@ static bool read_to_memory(struct fm_lab *lab, struct fm_error *err)
     const struct fm_walk *walk = &lab->walk;
     const size_t known_lines = lab->known.count;
     read_walk(lab, known_lines);
-    for (int again = 0; again < 3 && walk->count > 3 && !lab->known.memory_seen; again++) {
+    for (int again = 0;
+         again < mendings[lab->options->effort] && walk->count > 3 && !lab->known.memory_seen;
+         again++) {
         if (!fm_lab_place(lab, walk->points[walk->count - 1].bytes, err))
             return false;
         for (size_t i = walk->count - 3; i < walk->count; i++) {

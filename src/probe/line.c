@@ -19,8 +19,6 @@
 /* A cache with few ways needs a choice of stripes that happens to load its sets alike. */
 #define VARIANTS_SMALL  8
 #define VARIANTS_FEW    2
-#define PLACEMENTS      3
-#define MOST_PLACEMENTS 8
 #define LARGE_FOOTPRINT (1u << 21)
 #define MANY_PAGES      64
 
@@ -33,9 +31,16 @@
 #define MANY       0.25
 #define CLEAR_MISS 0.85
 #define HALF       0.5
-/* Footprints, each larger than the one before, tried where one does not decide. */
-#define LARGER     1.4
-#define FOOTPRINTS 3
+/* Times a footprint that the next one is. */
+#define LARGER 1.4
+
+/* What is spent at the most, and what on a large footprint where there is no time. */
+struct spend {
+    unsigned placements;      /* that are asked … */
+    unsigned most_placements; /* … of so many, if some make few misses */
+    int footprints;           /* each larger than the one before, where one does not decide */
+};
+static const struct spend usual = {3, 8, 3}, hurried = {1, 2, 1};
 
 /* A footprint this many times another is no longer the same question. */
 #define MOVED 4
@@ -70,7 +75,8 @@ static size_t telling_point(const struct fm_lab *lab, const struct fm_known_leve
 struct question {
     size_t bytes, grain; /* no line of the level is shorter than the grain */
     double step;         /* what a miss adds, by the walk */
-    unsigned placements; /* that are asked */
+    unsigned placements; /* that are asked … */
+    unsigned most;       /* … of so many */
     bool thin;           /* counters have shown that one unit of many misses as all do */
     bool counted;        /* the line is known by counters: if time does not tell it, they do */
 };
@@ -103,7 +109,7 @@ static bool measure_variant(struct fm_lab *lab, const struct question *question,
         .bytes = bytes, .stripe = grain, .variant = variant, .packed = FM_LONGEST_LINE};
     double misses = 0, rest = 0;
     *kept = NAN;
-    for (unsigned i = 0, used = 0; i < MOST_PLACEMENTS && used < question->placements; i++) {
+    for (unsigned i = 0, used = 0; i < question->most && used < question->placements; i++) {
         double some, all, half;
         if (!fm_lab_place(lab, bytes, err) ||
             !time_stripes(lab, question, some_lines, &some, err) ||
@@ -189,14 +195,19 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     /* Half of a line that was counted must keep its misses, and the line must not. */
     const size_t half = counted && counted->ways ? counted->line / 2 : 0;
     const size_t grain = half > from ? half : from;
+    const bool hurry = lab->options->effort == FM_QUICK && bytes > LARGE_FOOTPRINT;
+    const struct spend *spend = hurry ? &hurried : &usual;
     level->line = 0;
     level->line_certainty = 0;
-    for (int i = 0; telling && level->line_certainty < FM_LINE_CERTAIN && i < FOOTPRINTS; i++) {
+    for (int i = 0; telling && level->line_certainty < FM_LINE_CERTAIN && i < spend->footprints;
+         i++) {
         struct fm_curve *curve = begin_curve(lab, index);
         const struct question question = {.bytes = (size_t)bytes,
                                           .grain = grain,
                                           .step = step,
-                                          .placements = counted && counted->line ? 1 : PLACEMENTS,
+                                          .placements =
+                                              counted && counted->line ? 1 : spend->placements,
+                                          .most = spend->most_placements,
                                           .thin = counted && counted->thin,
                                           .counted = counted && counted->line};
         if (!curve)

@@ -300,11 +300,9 @@ bool fm_find_tlb_ways(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, st
                                      .event = FM_EVENTS,
                                      .need = (size_t)(2 * WIDER * tlb->step.missed) + 2,
                                      .offsets = malloc(FM_TLB_PAGES * sizeof *search.offsets)};
-    /* Twice of it where there is room, so that groups can lie elsewhere. */
-    const size_t room = fm_lab_limit(lab) / page;
-    search.arena = room < search.need       ? search.need
-                   : room < 2 * search.need ? room
-                                            : 2 * search.need;
+    /* Some more where there is room, so that groups can lie elsewhere. */
+    const size_t room = fm_lab_limit(lab) / page, more = search.need + search.need / 4;
+    search.arena = room < search.need ? search.need : room < more ? room : more;
     bool good = search.offsets || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for offsets");
     good = good && fm_page_list_open(&search.list, FM_TLB_PAGES, page, err);
     search.list.code = tlbs->list.code;

@@ -20,8 +20,10 @@
 #define STEEPEST 3
 /* Steps of the clock that will do for one of many readings. */
 #define COARSE 48
-/* References of which a disturbance is a small part. */
-#define LONG_LAP 16384
+/* References of which a disturbance is a small part, and those of a lap that do for a quick look.
+ */
+#define LONG_LAP    16384
+#define PART_OF_LAP 65536
 /* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
 #define TLB_READINGS 8
 /* Times the bytes that a level holds at which all miss it, whatever its ways. */
@@ -36,7 +38,7 @@
 #define TLB_BEHIND 2
 
 /* Points to an octave where the curve changes, in each effort. */
-static const double dense[] = {[FM_QUICK] = 5, [FM_NORMAL] = 8, [FM_THOROUGH] = 8};
+static const double dense[] = {[FM_QUICK] = 4, [FM_NORMAL] = 8, [FM_THOROUGH] = 8};
 
 double fm_walk_mean(const struct fm_walk_point *point)
 {
@@ -446,10 +448,11 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const size_t unit = how->thin ? fm_walk_thinness(lab, point) * point->unit : point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
+    const size_t most_at_once = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
                                  .laps = how->fresh ? 2 : 1,
                                  .steps = COARSE,
-                                 .references = lap};
+                                 .references = lap < most_at_once ? lap : most_at_once};
     double whole, single;
     if (!fm_walk_time(lab, point->bytes, unit, bursts ? 2 : 1, &care, &whole, err))
         return false;

@@ -183,19 +183,20 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
         fm_string_free(string);
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to shuffle %zu pages", layout.pages);
     }
-    for (size_t page = 0; page + 1 < layout.pages; page++)
-        order_columns(plan, page, units, columns + page * units);
-    uint32_t *last = columns + (layout.pages - 1) * units;
-    if (layout.last_units == units)
-        order_columns(plan, layout.pages - 1, units, last);
-    else
-        order_part(plan, &layout, last);
+    /* In the order of the pages' visits, so that a sweep reads them in a row. */
+    for (size_t i = 0; i < layout.pages; i++) {
+        const bool whole = pages[i] + 1 < layout.pages || layout.last_units == units;
+        if (whole)
+            order_columns(plan, pages[i], units, columns + i * units);
+        else
+            order_part(plan, &layout, columns + i * units);
+    }
     size_t filled = 0;
     for (size_t sweep = 0; sweep < units; sweep += burst)
         for (size_t i = 0; i < layout.pages; i++)
             for (size_t j = sweep; j < sweep + burst; j++) {
-                const size_t page = pages[i], column = columns[page * units + j];
-                const size_t unit = page * units + column;
+                const size_t column = columns[i * units + j];
+                const size_t unit = pages[i] * units + column;
                 if (column == NO_UNIT)
                     continue;
                 string->orders[0].word[filled++] = (uint32_t)(unit * (plan->unit / FM_WORD));

@@ -12,11 +12,14 @@
    pushes some lines out of the first-level cache; the repeats of a shorter run would notice, so
    those are checked all together, from before the first warm reference on. */
 #define LONG_RUN_NS 200e3
-/* What the two shortest of equal runs may differ by; how long runs take that are looked at in any
-   case; and how often they are made again. */
+/* What the two shortest of equal runs may differ by, as a part and in steps of the clock; how long
+   runs take that are looked at in any case; and how often they are made again. */
 #define UNEVEN          1.02
+#define CLOCK_STEPS     2
 #define WORTH_A_LOOK_NS 2e6
 #define MOST_AGAIN      3
+/* So long at the most takes less than to ask whether others disturb. */
+#define BRIEF_NS 20e3
 
 /* What a run needs beside the string. */
 struct work {
@@ -272,8 +275,9 @@ static void run_phases(const struct work *work, unsigned repeats, struct fm_watc
     run_metered(work, repeats, mark, samples);
 }
 
-/* Whether equal runs differ, or took so long that whatever disturbed one did the others too. */
-static bool is_suspect(const struct fm_sample *samples, unsigned repeats)
+/* Whether equal runs differ by more than the clock does, or took so long that whatever disturbed
+   one did the others too. */
+static bool is_suspect(const struct fm_sample *samples, unsigned repeats, double resolution_ns)
 {
     double least = INFINITY, second = INFINITY, sum = 0;
     for (unsigned i = 0; i < repeats; i++) {
@@ -282,26 +286,39 @@ static bool is_suspect(const struct fm_sample *samples, unsigned repeats)
         least = fmin(least, ns);
         sum += ns;
     }
-    return second > UNEVEN * least || sum > WORTH_A_LOOK_NS;
+    const double more = fmax((UNEVEN - 1) * least, CLOCK_STEPS * resolution_ns);
+    return second - least > more || sum > WORTH_A_LOOK_NS;
 }
 
-/* Runs that were disturbed by what shows in nothing else are made again when it is over. A single
-   run may follow on another, and is made but once. */
+static void run_again(const struct work *work, unsigned repeats, struct fm_sample *samples)
+{
+    const struct fm_meter *clock = work->computer->clock;
+    memset(samples, 0, repeats * sizeof *samples);
+    const struct fm_watch_mark mark = fm_watch_now();
+    run_phases(work, repeats, mark, clock->ops->now(clock), samples);
+}
+
+/* Runs that were disturbed by what shows in nothing else are made again when it is over; short ones
+   at once, which takes less than to ask. A single run may follow on another, and is made but once.
+ */
 static void run_in_calm(const struct work *work, unsigned repeats, struct fm_watch_mark mark,
                         struct fm_instant start, struct fm_sample *samples)
 {
     struct fm_computer *computer = work->computer;
+    const struct fm_meter *clock = computer->clock;
+    const double resolution_ns = clock->info.resolution_ns;
     run_phases(work, repeats, mark, start, samples);
-    for (int i = 0; i < MOST_AGAIN && repeats > 1 && is_suspect(samples, repeats); i++) {
-        if (fm_canary_is_calm(&computer->canary))
+    const bool brief = since(clock, start, clock->ops->now(clock)) < BRIEF_NS;
+    for (int i = 0; i < MOST_AGAIN && repeats > 1 && is_suspect(samples, repeats, resolution_ns);
+         i++) {
+        const bool ask = !brief || i > 0;
+        if (ask && fm_canary_is_calm(&computer->canary))
             return;
-        if (!fm_canary_wait(&computer->canary, 1e9 * fm_watch_seconds(&computer->watch))) {
+        if (ask && !fm_canary_wait(&computer->canary, 1e9 * fm_watch_seconds(&computer->watch))) {
             mark_disturbed(samples, repeats);
             return;
         }
-        memset(samples, 0, repeats * sizeof *samples);
-        mark = fm_watch_now();
-        run_phases(work, repeats, mark, computer->clock->ops->now(computer->clock), samples);
+        run_again(work, repeats, samples);
     }
 }
 
