@@ -162,7 +162,8 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
 }
 
 /* Measures again, a few times at most, the points that a larger footprint undercuts: latency does
-   not fall as footprints grow, so something else was at work there. */
+   not fall as footprints grow, so something else was at work there. What is steady is so by its
+   policy, which may hit again where there are more lines to a set. */
 static bool mend(struct fm_lab *lab, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
@@ -170,15 +171,13 @@ static bool mend(struct fm_lab *lab, struct fm_error *err)
         double least = INFINITY;
         bool mended = false;
         for (size_t i = walk->count; i-- > 0;) {
-            const double here = fm_walk_mean(&walk->points[i]);
-            if (here > least * (1 + 2 * FM_WORTH_A_LOOK)) {
-                bool alike;
-                if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_mend(lab, i, &alike, err))
+            const struct fm_walk_point *point = &walk->points[i];
+            if (!point->steady && fm_walk_mean(point) > least * (1 + 2 * FM_WORTH_A_LOOK)) {
+                if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_mend(lab, i, err))
                     return false;
-                /* What it is on this placement it will be again. */
-                mended |= !alike;
+                mended |= !point->steady;
             }
-            least = fmin(least, fm_walk_mean(&walk->points[i]));
+            least = fmin(least, fm_walk_mean(point));
         }
         if (!mended)
             break;
@@ -427,11 +426,9 @@ static bool read_to_memory(struct fm_lab *lab, struct fm_error *err)
          again++) {
         if (!fm_lab_place(lab, walk->points[walk->count - 1].bytes, err))
             return false;
-        for (size_t i = walk->count - 3; i < walk->count; i++) {
-            bool alike;
-            if (!fm_lab_go_on(lab, 0.9, err) || !fm_walk_mend(lab, i, &alike, err))
+        for (size_t i = walk->count - 3; i < walk->count; i++)
+            if (!fm_lab_go_on(lab, 0.9, err) || !fm_walk_mend(lab, i, err))
                 return false;
-        }
         read_walk(lab, known_lines);
     }
     return true;

@@ -34,7 +34,8 @@
 /* Times a footprint that the next one is. */
 #define LARGER 1.4
 
-/* What is spent at the most, and what on a large footprint where there is no time. */
+/* What is spent at the most, and what where counters have told the line, or on a large footprint
+   where there is no time. */
 struct spend {
     unsigned placements;      /* that are asked … */
     unsigned most_placements; /* … of so many, if some make few misses */
@@ -195,8 +196,9 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     /* Half of a line that was counted must keep its misses, and the line must not. */
     const size_t half = counted && counted->ways ? counted->line / 2 : 0;
     const size_t grain = half > from ? half : from;
+    const bool told = counted && counted->line;
     const bool hurry = lab->options->effort == FM_QUICK && bytes > LARGE_FOOTPRINT;
-    const struct spend *spend = hurry ? &hurried : &usual;
+    const struct spend *spend = told || hurry ? &hurried : &usual;
     level->line = 0;
     level->line_certainty = 0;
     for (int i = 0; telling && level->line_certainty < FM_LINE_CERTAIN && i < spend->footprints;
@@ -205,11 +207,10 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
         const struct question question = {.bytes = (size_t)bytes,
                                           .grain = grain,
                                           .step = step,
-                                          .placements =
-                                              counted && counted->line ? 1 : spend->placements,
+                                          .placements = spend->placements,
                                           .most = spend->most_placements,
                                           .thin = counted && counted->thin,
-                                          .counted = counted && counted->line};
+                                          .counted = told};
         if (!curve)
             return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
         if (!ask(lab, &question, level, curve, err))

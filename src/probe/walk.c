@@ -468,7 +468,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     return fit_tlb(lab, err);
 }
 
-bool fm_walk_mend(struct fm_lab *lab, size_t index, bool *alike, struct fm_error *err)
+bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
     const size_t unit = point->unit;
@@ -480,7 +480,7 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, bool *alike, struct fm_error
          !fm_walk_time(lab, point->bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
         return false;
     const double before = point->sum / point->placements;
-    *alike = fabs(whole - before) < GRAIN * before;
+    const bool steady = fabs(whole - before) < GRAIN * before;
     if (whole < before) {
         const bool asked = point->tlb_count > 0;
         *point = (struct fm_walk_point){.bytes = point->bytes, .unit = unit, .low = whole};
@@ -488,6 +488,7 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, bool *alike, struct fm_error
         if (asked)
             add_tlb_reading(point, single - whole, 1);
     }
+    point->steady = steady;
     return fit_tlb(lab, err);
 }
 
@@ -512,9 +513,12 @@ bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error 
         for (size_t i = 0; i + 1 < walk->count; i++) {
             const struct fm_walk_point *a = &walk->points[i], *b = a + 1;
             const double ratio = (double)b->bytes / (double)a->bytes;
+            const double rise = log(fm_walk_mean(b) / fm_walk_mean(a));
+            /* What falls and is steady, or past all that was counted, does so by a policy: there is
+               no level to be found. */
             if ((double)a->bytes < from || (double)b->bytes > to ||
-                ratio <= closest_at(lab, (double)a->bytes) ||
-                fabs(log(fm_walk_mean(b) / fm_walk_mean(a))) < FM_WORTH_A_LOOK)
+                ratio <= closest_at(lab, (double)a->bytes) || fabs(rise) < FM_WORTH_A_LOOK ||
+                (rise < 0 && (a->steady || fm_is_past_counted(lab, (double)a->bytes))))
                 continue;
             const double middle = sqrt((double)a->bytes * (double)b->bytes);
             const size_t before = walk->count;

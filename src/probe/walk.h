@@ -22,6 +22,7 @@ struct fm_walk_point {
     unsigned placements;        /* how many placements were measured */
     double sum, sum_of_squares; /* of the string, TLB's part included */
     double low, high;           /* the same, across placements */
+    bool steady;                /* to mend it changed nothing: there was no interference */
     double tlb_sum;             /* what the sibling takes longer, as measured … */
     double tlb_sum_of_squares;  /* … */
     unsigned tlb_count;         /* … in so many readings */
@@ -86,9 +87,8 @@ size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *po
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
 void fm_walk_forget(struct fm_walk_point *point);
 
-/* Measures a point again and keeps what is less: for one that interference must have touched. Where
-   the two are *alike there was none. */
-bool fm_walk_mend(struct fm_lab *lab, size_t index, bool *alike, struct fm_error *err);
+/* Measures a point again and keeps what is less: for one that interference must have touched. */
+bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err);
 
 /* Times a footprint on the current placement, TLB's part included, by visits of so many units to a
    page. */
