@@ -27,8 +27,6 @@
 /* How much better a knee of contiguous pages must do where placements seem to move it. */
 #define CLEARLY 1.1
 
-/* How far the height of a level can be off that no plateau shows. */
-#define NO_PLATEAU 1.15
 /* Around a crossing, and standard errors to be sure. */
 #define NEAR 1.25
 #define SURE 1.5
@@ -176,25 +174,6 @@ static bool try_one_less(struct fm_lab *lab, const struct fm_fitted *data,
     return true;
 }
 
-static void add_level(struct fm_known *known, size_t index, const struct fm_knee_fit *fit)
-{
-    struct fm_known_level *level = &known->levels[index];
-    const double middle = sqrt(fit->knees[index - 1].capacity * fit->knees[index].capacity);
-    memmove(level + 1, level, (known->count - index) * sizeof *level);
-    known->count++;
-    *level = (struct fm_known_level){.height_ns = fit->heights[index],
-                                     .height_low = fit->heights[index] / NO_PLATEAU,
-                                     .height_high = fit->heights[index] * NO_PLATEAU,
-                                     .flat_from = middle,
-                                     .flat_to = middle,
-                                     .rise_from = middle,
-                                     .rise_to = level[1].flat_from,
-                                     .certainty = 0.9,
-                                     .inferred = true,
-                                     .unit = level[-1].unit};
-    level[-1].rise_to = middle;
-}
-
 /* A rise taken for two: the places of all knees then, and roughly how well they fit. */
 struct split {
     struct fm_knee_place places[FM_KNEES];
@@ -241,7 +220,9 @@ static bool try_one_more(struct fm_lab *lab, const struct fm_fitted *data,
         more.heights[best.index + 1] < more.heights[best.index] * STEP ||
         more.heights[best.index + 2] < more.heights[best.index + 1] * STEP)
         return false;
-    add_level(&lab->known, best.index + 1, &more);
+    const struct fm_knee *knees = &more.knees[best.index];
+    fm_add_level(&lab->known, best.index + 1, sqrt(knees[0].capacity * knees[1].capacity),
+                 more.heights[best.index + 1]);
     *fit = more;
     return true;
 }

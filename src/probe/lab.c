@@ -292,3 +292,24 @@ void fm_take_level_away(struct fm_known *known, size_t index)
     memmove(level, level + 1, (known->count - index - 1) * sizeof *level);
     known->count--;
 }
+
+/* How far the height of a level can be off that no plateau shows. */
+#define NO_PLATEAU 1.15
+
+void fm_add_level(struct fm_known *known, size_t index, double bytes, double height_ns)
+{
+    struct fm_known_level *level = &known->levels[index];
+    memmove(level + 1, level, (known->count - index) * sizeof *level);
+    known->count++;
+    *level = (struct fm_known_level){.height_ns = height_ns,
+                                     .height_low = height_ns / NO_PLATEAU,
+                                     .height_high = height_ns * NO_PLATEAU,
+                                     .flat_from = bytes,
+                                     .flat_to = bytes,
+                                     .rise_from = bytes,
+                                     .rise_to = level[1].flat_from,
+                                     .certainty = 0.9,
+                                     .inferred = true,
+                                     .unit = level[-1].unit};
+    level[-1].rise_to = bytes;
+}

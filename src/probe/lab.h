@@ -74,6 +74,9 @@ struct fm_known {
 
 /* Takes a level that turned out to be none out of what is known; neither the first nor memory. */
 void fm_take_level_away(struct fm_known *known, size_t level);
+/* … and puts one in that no plateau shows, behind the first: about where it serves most, and its
+   latency. */
+void fm_add_level(struct fm_known *known, size_t level, double bytes, double height_ns);
 
 struct fm_lab {
     struct fm_machine *machine;

@@ -193,6 +193,33 @@ static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm
     return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) && mend(lab, err);
 }
 
+/* Times that a level counted apart from another is as large as that. */
+#define COUNTED_APART 1.1
+
+static size_t counted_levels(const struct fm_lab *lab)
+{
+    unsigned count = 0;
+    while (count < FM_CACHE_LEVELS && fm_lab_counted(lab, count))
+        count++;
+    return count;
+}
+
+/* Puts in what the clock saw as one rise and counters as those of two levels: an outer one that
+   misses from early on has no plateau. */
+static void split_counted(struct fm_lab *lab)
+{
+    struct fm_known *known = &lab->known;
+    const size_t most = counted_levels(lab) + 1;
+    for (size_t i = 1; i < known->count && known->count < most; i++) {
+        const struct fm_counted *inner = fm_lab_counted(lab, (unsigned)i - 1);
+        const struct fm_counted *outer = fm_lab_counted(lab, (unsigned)i);
+        const double rise_to = known->levels[i - 1].rise_to;
+        if (inner && outer && outer->effective > COUNTED_APART * inner->effective &&
+            outer->effective < rise_to && known->levels[i - 1].rise_from < outer->effective)
+            fm_add_level(known, i, outer->effective, fm_walk_at(&lab->walk, outer->effective));
+    }
+}
+
 /* Reads the walk into plateaus; keeps what is known of the lines of the first `keep` levels. */
 static void read_walk(struct fm_lab *lab, size_t keep)
 {
@@ -225,6 +252,7 @@ static void read_walk(struct fm_lab *lab, size_t keep)
     }
     known->memory_seen = known->count > 0 && known->levels[known->count - 1].rise_from == 0;
     known->far_bytes = walk->count ? (double)walk->points[walk->count - 1].bytes : 0;
+    split_counted(lab);
 }
 
 /* The first level alone, with units shorter than any line: enough to find its line. */
@@ -488,6 +516,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         return false;
     fm_fit_levels(lab);
     join_counted(lab);
+    split_counted(lab);
     if (!doubt_last(lab, err) || !recheck_lines(lab, err))
         return false;
     fm_fit_walk(lab);
