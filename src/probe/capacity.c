@@ -33,8 +33,8 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define TOO_WIDE 4
 /* Beyond an edge that counters have shown, and so near that the next level is far. */
 #define BEYOND 1.08
-/* … before one that is another on each placement. */
-#define APART 1.03
+/* … on either side of one that is another on each placement. */
+#define APART 1.25
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -397,11 +397,11 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
         .level = index, .hit_ns = level->height_ns, .miss_ns = level[1].height_ns};
     double before, after;
     *agrees = false;
-    if (!found || level->blurred || BEYOND * found->high > (double)fm_lab_limit(lab))
+    if (!found || level->blurred || APART * found->high > (double)fm_lab_limit(lab))
         return true;
     /* What is not sharp lies elsewhere on each placement. */
     const double low = found->sharp ? found->bytes : found->low / APART;
-    const double high = BEYOND * found->high;
+    const double high = (found->sharp ? BEYOND : APART) * found->high;
     /* What fits comes first: some policies are long in forgetting what did not. */
     if (!fm_lab_place(lab, (size_t)high, err) || !measure_ratio(lab, &edge, low, &before, err) ||
         !measure_ratio(lab, &edge, high, &after, err))

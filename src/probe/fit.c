@@ -15,10 +15,12 @@
 #define PARAMETERS 3
 /* A level whose plateau is longer than this is one beyond doubt. */
 #define SHORT 2
-/* Residuals above which knees describe the walk badly, and how much better they must do to be
-   believed to be one more. */
+/* Residuals above which knees may describe the walk better, and above which they do so badly; and
+   how much better they must do then to be believed to be one more, and how much otherwise. */
+#define GOOD_FIT    0.9
 #define BAD_FIT     1.2
 #define MUCH_BETTER 1.5
+#define FAR_BETTER  2
 /* … how much slower than the one before, and how many times as large: of two that lie closer
    together than levels do, one makes up for the other's shape. */
 #define STEP        1.3
@@ -132,11 +134,11 @@ void fm_fit_walk(struct fm_lab *lab)
 }
 
 /* Whether more knees describe a curve better than chance would have it (the Bayesian information
-   criterion). Where fewer describe it as well as its errors allow, more follow the errors, which
-   neighbours share. */
+   criterion). Where fewer describe it as well as its errors allow, more may follow the errors,
+   which neighbours share, unless they do far better. */
 static bool is_worth_it(const struct fm_knee_fit *more, const struct fm_knee_fit *fewer, size_t n)
 {
-    return fewer->error > BAD_FIT &&
+    return (fewer->error > BAD_FIT || fewer->error > FAR_BETTER * more->error) &&
            2 * (double)n * log(fewer->error / more->error) > PARAMETERS * log((double)n);
 }
 
@@ -209,13 +211,14 @@ static bool try_one_more(struct fm_lab *lab, const struct fm_fitted *data,
 {
     struct split best = {.error = INFINITY};
     struct fm_knee_fit more;
-    if (fit->error < BAD_FIT || count + 1 > FM_KNEES || lab->known.count > FM_CACHE_LEVELS)
+    if (fit->error < GOOD_FIT || count + 1 > FM_KNEES || lab->known.count > FM_CACHE_LEVELS)
         return false;
+    const double better = fit->error < BAD_FIT ? FAR_BETTER : MUCH_BETTER;
     for (size_t i = 0; i < count; i++)
         if (fm_rise_is_soft(lab, i))
             split_rise(data, places, count, i, &best);
     if (isinf(best.error) || !fm_fit_knees(&data->curve, best.places, count + 1, &more) ||
-        more.error * MUCH_BETTER > fit->error ||
+        more.error * better > fit->error ||
         more.knees[best.index + 1].capacity < LARGER_THAN * more.knees[best.index].capacity ||
         more.heights[best.index + 1] < more.heights[best.index] * STEP ||
         more.heights[best.index + 2] < more.heights[best.index + 1] * STEP)

@@ -193,7 +193,8 @@ static double expected_capacity(double page, double classes, uint32_t ways)
 }
 
 /* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
-   ways and classes lead to expect of all. Unless the two are at odds the second is nearer. */
+   ways and classes lead to expect of all. Unless the two are at odds the second is nearer; but not
+   so near as counters, which know nothing of LRU. */
 static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
                              size_t granule)
 {
@@ -201,7 +202,7 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_c
     const double ways = (double)shown->ways;
     const double page = (double)lab->machine->info.page_size;
     if (!capacity || capacity->status != FM_MEASURED || !lab->known.scattered ||
-        (double)granule < page || shown->misses < ALL)
+        (double)granule < page || shown->misses < ALL || fm_lab_counted(lab, (unsigned)index))
         return;
     const double expected = expected_capacity(page, (double)shown->held / ways, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
