@@ -517,7 +517,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     fm_fit_levels(lab);
     join_counted(lab);
     split_counted(lab);
-    if (!doubt_last(lab, err) || !recheck_lines(lab, err))
+    if (!doubt_last(lab, err) || !recheck_lines(lab, err) || !fm_sample_new_beginnings(lab, err))
         return false;
     fm_fit_walk(lab);
     if (!split_lines(lab, err))

@@ -42,6 +42,7 @@ static const struct spend {
 /* Around where misses begin, by the contract's measure of it. */
 #define MISS_RATIO 0.05
 #define AROUND     1.5
+#define SAME_PLACE 1.15
 /* Points beside where they begin are no further apart, or one more comes between, a few times; of
    which so many placements tell. */
 #define BESIDE       1.12
@@ -312,6 +313,17 @@ static bool come_closer(struct fm_lab *lab, struct rises *rises, double at, stru
     return true;
 }
 
+/* Whether a level was seen to begin to miss about there before, and looked at. */
+static bool is_sampled(struct fm_walk *walk, double at)
+{
+    for (size_t i = 0; i < walk->sampled_count; i++)
+        if (fabs(log(walk->sampled[i] / at)) < log(SAME_PLACE))
+            return true;
+    if (walk->sampled_count < FM_KNEES)
+        walk->sampled[walk->sampled_count++] = at;
+    return false;
+}
+
 /* Where the misses of a level begin decides its capacity; there luck is rare and large. */
 static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
@@ -321,7 +333,9 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
     for (size_t i = 1; i < fit.count; i++) {
         const double at = fm_fit_crossing(&fit, i, MISS_RATIO);
         begin_spending(lab, rises);
-        if (fit.knees[i].shape == FM_KNEE_CONTIGUOUS)
+        const bool moves = fit.knees[i].shape != FM_KNEE_CONTIGUOUS &&
+                           fit.knees[i].shape != FM_KNEE_CONTIGUOUS_RANDOM;
+        if (!moves || is_sampled(&lab->walk, at))
             continue;
         const size_t points = rises->count;
         if (!come_closer(lab, rises, at, err))
@@ -385,6 +399,16 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     widen(lab, &rises, fmin(end, most));
     return compare_thin(lab, &rises, err) && sample_all(lab, &rises, err) &&
            sample_beginnings(lab, &rises, err);
+}
+
+bool fm_sample_new_beginnings(struct fm_lab *lab, struct fm_error *err)
+{
+    const double second = lab->known.count > 1 ? lab->known.levels[1].flat_from : INFINITY;
+    struct rises rises = {.smallest = second};
+    if (lab->options->effort == FM_QUICK || !lab->known.scattered || has_counters(lab))
+        return true;
+    widen(lab, &rises, largest[lab->options->effort]);
+    return sample_beginnings(lab, &rises, err);
 }
 
 /* Whether placements move a point by more than clocks do: these are off by a part of the whole

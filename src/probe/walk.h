@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/knees.h"
 #include "core/error.h"
 
 struct fm_care;
@@ -39,6 +40,8 @@ struct fm_walk {
     size_t unit;                                 /* of the points beyond those that are there */
     struct fm_walk_point points[FM_WALK_POINTS]; /* ascending */
     size_t count;
+    double sampled[FM_KNEES]; /* where levels were taken to begin to miss, and looked at closer */
+    size_t sampled_count;
 };
 
 /* Latency at one footprint in the current placement; adds it to the points of the walk. The
