@@ -31,6 +31,11 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
    much fits. */
 #define WIDE     1.35
 #define TOO_WIDE 4
+/* Residuals of a fit that is believed where no plateau shows a level, and of one that is not quite;
+   and what they may be off by. */
+#define GOOD_FIT  1.0
+#define ROUGH_FIT 1.2
+#define BY_SHAPES 1.12
 /* Beyond an edge that counters have shown, and so near that the next level is far. */
 #define BEYOND 1.08
 /* … on either side of one that is another on each placement. */
@@ -70,7 +75,7 @@ static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double by
                           struct fm_error *err)
 {
     double ns;
-    if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)bytes, &ns, err))
+    if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure_settled(lab, (size_t)bytes, &ns, err))
         return false;
     *ratio = (ns - fm_fit_beside(lab, edge->level, bytes) - edge->hit_ns) /
              (edge->miss_ns - edge->hit_ns);
@@ -318,21 +323,26 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
 
 static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
-    const struct fm_known_level *level = &lab->known.levels[index];
+    struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
     struct fm_fitted fitted;
     double at, low, high;
-    /* Without its height there is no telling misses from hits. */
-    if (finding && (level->inferred || level[1].inferred || level->hidden > FM_HIDDEN)) {
+    /* Without its height misses are told from hits by the shapes of knees alone. */
+    const bool hidden = level->inferred || level[1].inferred || level->hidden > FM_HIDDEN;
+    if (finding && hidden && lab->known.fit.error > GOOD_FIT) {
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
         return true;
     }
     fm_lab_fitted(lab, &fitted);
     if (!finding || !fm_fitted_crossing(&fitted, index, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
-    double interval[] = {at, low, high};
+    const bool rough = hidden || lab->known.fit.error > ROUGH_FIT;
+    double interval[] = {at, rough ? low / BY_SHAPES : low, rough ? high * BY_SHAPES : high};
     fm_hold_to_readings(lab, &fitted, index, interval);
     report_capacity(lab, index, interval, "knees");
+    /* Others need to see it miss by itself. */
+    if (hidden)
+        level->capacity = 0;
     return true;
 }
 

@@ -32,6 +32,8 @@
    a page has few. */
 #define UNITS_A_PAGE 16
 #define LEAST_THIN   4
+/* Laps after which policies have forgotten most of what was there before. */
+#define LAPS_TO_SETTLE 4
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 /* Times a TLB's reach at which all of its pages miss. */
@@ -389,6 +391,13 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
 {
     return measure(lab, bytes, &care_of[lab->options->effort], &(struct asking){0}, ns, err);
+}
+
+bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
+{
+    struct fm_care care = care_of[lab->options->effort];
+    care.laps = LAPS_TO_SETTLE;
+    return measure(lab, bytes, &care, &(struct asking){0}, ns, err);
 }
 
 bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err)

@@ -49,6 +49,9 @@ struct fm_walk {
    smaller one. ns may be NULL. */
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
+/* The same after more laps: some policies are long in forgetting what was there before. */
+bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
+
 /* The same far beyond a footprint of that latency, where nothing may have changed: the sibling is
    asked only if something has. */
 bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err);

@@ -131,8 +131,10 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
         crowd->items = (size_t)room;
     if (crowd->most > crowd->items)
         crowd->most = crowd->items;
+    /* What no plateau shows is not known well enough for the clock to tell its misses. */
+    const bool hidden = !lines->counted && (level->inferred || level->hidden > FM_HIDDEN);
     /* With fewer it is never full. */
-    return crowd->penalty_ns > 0 && level->rise_to > 0 &&
+    return !hidden && crowd->penalty_ns > 0 && level->rise_to > 0 &&
            room > RISES_LEAST * level->rise_to / page;
 }
 
