@@ -47,7 +47,7 @@ static const struct spend {
    which so many placements tell. */
 #define BESIDE       1.12
 #define MOST_MORE    3
-#define LEAST_PASSES 24
+#define LEAST_PASSES 100
 
 /* The points to measure again. */
 struct rises {

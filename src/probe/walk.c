@@ -20,9 +20,10 @@
 #define STEEPEST 3
 /* Steps of the clock that will do for one of many readings. */
 #define COARSE 48
-/* References of which a disturbance is a small part, and those of a lap that do for a quick look.
- */
+/* References of which a disturbance is a small part; those of a lap that does not cost much, and of
+   one that will do for a quick look. */
 #define LONG_LAP    16384
+#define SHORT_LAP   8192
 #define PART_OF_LAP 65536
 /* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
 #define TLB_READINGS 8
@@ -459,7 +460,9 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const size_t lap = point->bytes / unit;
     const size_t most_at_once = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
-                                 .laps = how->fresh ? 2 : 1,
+                                 .laps = lap <= SHORT_LAP ? LAPS_TO_SETTLE
+                                         : how->fresh     ? 2
+                                                          : 1,
                                  .steps = COARSE,
                                  .references = lap < most_at_once ? lap : most_at_once};
     double whole, single;
