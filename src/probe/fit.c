@@ -133,12 +133,21 @@ void fm_fit_walk(struct fm_lab *lab)
         fit->count = 0;
 }
 
+/* How much better a fit must be than one that is no bad one, to be believed to have found a level
+   more. Before memory none is: who shares the last level with us gives its rise a shape that is no
+   knee's. */
+static double better_than(const struct fm_knee_fit *fit, double if_bad, bool last)
+{
+    return fit->error > BAD_FIT ? if_bad : last ? INFINITY : FAR_BETTER;
+}
+
 /* Whether more knees describe a curve better than chance would have it (the Bayesian information
    criterion). Where fewer describe it as well as its errors allow, more may follow the errors,
    which neighbours share, unless they do far better. */
-static bool is_worth_it(const struct fm_knee_fit *more, const struct fm_knee_fit *fewer, size_t n)
+static bool is_worth_it(const struct fm_knee_fit *more, const struct fm_knee_fit *fewer, size_t n,
+                        bool last)
 {
-    return (fewer->error > BAD_FIT || fewer->error > FAR_BETTER * more->error) &&
+    return fewer->error > better_than(fewer, 1, last) * more->error &&
            2 * (double)n * log(fewer->error / more->error) > PARAMETERS * log((double)n);
 }
 
@@ -169,7 +178,7 @@ static bool try_one_less(struct fm_lab *lab, const struct fm_fitted *data,
             least = i;
         }
     }
-    if (least == 0 || is_worth_it(fit, &best, data->curve.n))
+    if (least == 0 || is_worth_it(fit, &best, data->curve.n, least + 1 == count))
         return false;
     fm_take_level_away(&lab->known, least);
     *fit = best;
@@ -213,12 +222,11 @@ static bool try_one_more(struct fm_lab *lab, const struct fm_fitted *data,
     struct fm_knee_fit more;
     if (fit->error < GOOD_FIT || count + 1 > FM_KNEES || lab->known.count > FM_CACHE_LEVELS)
         return false;
-    const double better = fit->error < BAD_FIT ? FAR_BETTER : MUCH_BETTER;
     for (size_t i = 0; i < count; i++)
         if (fm_rise_is_soft(lab, i))
             split_rise(data, places, count, i, &best);
     if (isinf(best.error) || !fm_fit_knees(&data->curve, best.places, count + 1, &more) ||
-        more.error * better > fit->error ||
+        more.error * better_than(fit, MUCH_BETTER, best.index + 1 == count) > fit->error ||
         more.knees[best.index + 1].capacity < LARGER_THAN * more.knees[best.index].capacity ||
         more.heights[best.index + 1] < more.heights[best.index] * STEP ||
         more.heights[best.index + 2] < more.heights[best.index + 1] * STEP)
