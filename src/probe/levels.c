@@ -32,6 +32,9 @@
 /* … how long its plateau must be, and what part of what translation takes it must be faster by. */
 #define LEAST_PLATEAU 2
 #define TLB_PART      0.5
+/* Times that a ledge before memory is looked at again, and changes that make it another. */
+#define AGAIN   3
+#define ANOTHER 0.15
 
 /* Times that points which contradict others are measured again, in each effort. */
 static const int mendings[] = {[FM_QUICK] = 1, [FM_NORMAL] = 3, [FM_THOROUGH] = 3};
@@ -343,6 +346,31 @@ static bool doubt_last(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
+/* A ledge on the rise to memory may be a moment in which others used less of the last level. A
+   cache is there again on fresh pages. */
+static bool doubt_ledge(struct fm_lab *lab, struct fm_error *err)
+{
+    struct fm_known *known = &lab->known;
+    if (known->count < 3 || fm_lab_counted(lab, (unsigned)known->count - 2))
+        return true;
+    const struct fm_known_level *level = &known->levels[known->count - 2];
+    const size_t index = point_from(&lab->walk, sqrt(level->flat_from * level->flat_to));
+    const struct fm_walk_sampling how = {.fresh = true, .drop = true};
+    const double height = fm_walk_mean(&lab->walk.points[index]);
+    for (int again = 0; again < AGAIN && level[1].height_ns < FM_LEDGE * level->height_ns;
+         again++) {
+        double ns;
+        if (!fm_lab_place(lab, lab->walk.points[index].bytes, err) ||
+            !fm_lab_go_on(lab, 0.95, err) || !fm_walk_sample(lab, index, &how, &ns, err))
+            return false;
+        if (fabs(log(ns / height)) > ANOTHER) {
+            fm_take_level_away(known, known->count - 2);
+            return true;
+        }
+    }
+    return true;
+}
+
 /* The counted edge that a footprint is nearest to, as a number of octaves; -1: none is as near as
    one. */
 static int counted_edge(const struct fm_lab *lab, double bytes)
@@ -517,7 +545,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     fm_fit_levels(lab);
     join_counted(lab);
     split_counted(lab);
-    if (!doubt_last(lab, err) || !recheck_lines(lab, err) || !fm_sample_new_beginnings(lab, err))
+    if (!doubt_last(lab, err) || !doubt_ledge(lab, err) || !recheck_lines(lab, err) ||
+        !fm_sample_new_beginnings(lab, err))
         return false;
     fm_fit_walk(lab);
     if (!split_lines(lab, err))
