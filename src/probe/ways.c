@@ -1,5 +1,6 @@
 /* Ways and physical capacity of every level, by crowding it until nothing more fits (crowd.h). */
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 #include "analysis/occupancy.h"
@@ -203,7 +204,9 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_c
     struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
     const double ways = (double)shown->ways;
     const double page = (double)lab->machine->info.page_size;
-    if (!capacity || capacity->status != FM_MEASURED || !lab->known.scattered ||
+    /* What was found as a sharp edge no placement moves. */
+    const bool soft = capacity && strcmp(capacity->method, "knees") == 0;
+    if (!soft || capacity->status != FM_MEASURED || !lab->known.scattered ||
         (double)granule < page || shown->misses < ALL || fm_lab_counted(lab, (unsigned)index))
         return;
     const double expected = expected_capacity(page, (double)shown->held / ways, (uint32_t)ways);
