@@ -327,9 +327,10 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
     struct fm_fitted fitted;
     double at, low, high;
-    /* Without its height misses are told from hits by the shapes of knees alone. */
+    /* Without its height misses are told from hits by the shapes of knees alone: not well enough for
+       a first level, which is exact or nothing. */
     const bool hidden = level->inferred || level[1].inferred || level->hidden > FM_HIDDEN;
-    if (finding && hidden && lab->known.fit.error > GOOD_FIT) {
+    if (finding && hidden && (index == 0 || lab->known.fit.error > GOOD_FIT)) {
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
         return true;
     }
