@@ -327,8 +327,8 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
     struct fm_fitted fitted;
     double at, low, high;
-    /* Without its height misses are told from hits by the shapes of knees alone: not well enough for
-       a first level, which is exact or nothing. */
+    /* Without its height misses are told from hits by the shapes of knees alone, which is not well
+       enough for a first level. */
     const bool hidden = level->inferred || level[1].inferred || level->hidden > FM_HIDDEN;
     if (finding && hidden && (index == 0 || lab->known.fit.error > GOOD_FIT)) {
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
@@ -337,7 +337,7 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     fm_lab_fitted(lab, &fitted);
     if (!finding || !fm_fitted_crossing(&fitted, index, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
-    const bool rough = hidden || lab->known.fit.error > ROUGH_FIT;
+    const bool rough = hidden || index == 0 || lab->known.fit.error > ROUGH_FIT;
     double interval[] = {at, rough ? low / BY_SHAPES : low, rough ? high * BY_SHAPES : high};
     fm_hold_to_readings(lab, &fitted, index, interval);
     report_capacity(lab, index, interval, "knees");
