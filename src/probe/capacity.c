@@ -33,7 +33,7 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define TOO_WIDE 4
 /* Residuals of a fit that is believed where no plateau shows a level, and of one that is not quite;
    and what they may be off by. */
-#define GOOD_FIT  1.0
+#define GOOD_FIT  0.75
 #define ROUGH_FIT 1.2
 #define BY_SHAPES 1.12
 /* Beyond an edge that counters have shown, and so near that the next level is far. */
