@@ -7,6 +7,7 @@
 #include "analysis/levels.h"
 #include "core/units.h"
 #include "probe/fit.h"
+#include "probe/levels_counted.h"
 #include "probe/line.h"
 #include "probe/placements.h"
 #include "probe/probe.h"
@@ -196,33 +197,6 @@ static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm
     return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) && mend(lab, err);
 }
 
-/* Times that a level counted apart from another is as large as that. */
-#define COUNTED_APART 1.1
-
-static size_t counted_levels(const struct fm_lab *lab)
-{
-    unsigned count = 0;
-    while (count < FM_CACHE_LEVELS && fm_lab_counted(lab, count))
-        count++;
-    return count;
-}
-
-/* Puts in what the clock saw as one rise and counters as those of two levels: an outer one that
-   misses from early on has no plateau. */
-static void split_counted(struct fm_lab *lab)
-{
-    struct fm_known *known = &lab->known;
-    const size_t most = counted_levels(lab) + 1;
-    for (size_t i = 1; i < known->count && known->count < most; i++) {
-        const struct fm_counted *inner = fm_lab_counted(lab, (unsigned)i - 1);
-        const struct fm_counted *outer = fm_lab_counted(lab, (unsigned)i);
-        const double rise_to = known->levels[i - 1].rise_to;
-        if (inner && outer && outer->effective > COUNTED_APART * inner->effective &&
-            outer->effective < rise_to && known->levels[i - 1].rise_from < outer->effective)
-            fm_add_level(known, i, outer->effective, fm_walk_at(&lab->walk, outer->effective));
-    }
-}
-
 /* Reads the walk into plateaus; keeps what is known of the lines of the first `keep` levels. */
 static void read_walk(struct fm_lab *lab, size_t keep)
 {
@@ -255,7 +229,7 @@ static void read_walk(struct fm_lab *lab, size_t keep)
     }
     known->memory_seen = known->count > 0 && known->levels[known->count - 1].rise_from == 0;
     known->far_bytes = walk->count ? (double)walk->points[walk->count - 1].bytes : 0;
-    split_counted(lab);
+    fm_split_counted(lab);
 }
 
 /* The first level alone, with units shorter than any line: enough to find its line. */
@@ -369,50 +343,6 @@ static bool doubt_ledge(struct fm_lab *lab, struct fm_error *err)
         }
     }
     return true;
-}
-
-/* The counted edge that a footprint is nearest to, as a number of octaves; -1: none is as near as
-   one. */
-static int counted_edge(const struct fm_lab *lab, double bytes)
-{
-    int nearest = -1;
-    double least = 1;
-    for (unsigned bit = 0; bit < FM_CACHE_LEVELS; bit++) {
-        const struct fm_counted *found = fm_lab_counted(lab, bit);
-        const double apart = found ? fabs(log2(bytes / found->effective)) : INFINITY;
-        if (apart < least) {
-            least = apart;
-            nearest = (int)bit;
-        }
-    }
-    return nearest;
-}
-
-/* Whether a counted edge lies in a level's rise, which another one is nearest to the begin of. */
-static bool has_another(const struct fm_lab *lab, const struct fm_known_level *level, int nearest)
-{
-    for (int bit = 0; bit < FM_CACHE_LEVELS; bit++) {
-        const struct fm_counted *found = fm_lab_counted(lab, (unsigned)bit);
-        if (found && bit != nearest && found->effective > level->rise_from &&
-            found->effective < level->rise_to)
-            return true;
-    }
-    return false;
-}
-
-/* Takes away what the clock saw twice of one level: luck with pages makes ledges on a rise, but not
-   for who counts the misses of that level alone. */
-static void join_counted(struct fm_lab *lab)
-{
-    struct fm_known *known = &lab->known;
-    for (size_t i = 1; i + 1 < known->count;) {
-        const int here = counted_edge(lab, known->levels[i].rise_from);
-        if (here >= 0 && here == counted_edge(lab, known->levels[i - 1].rise_from) &&
-            !has_another(lab, &known->levels[i], here))
-            fm_take_level_away(known, i);
-        else
-            i++;
-    }
 }
 
 static void publish_curve(struct fm_lab *lab)
@@ -543,8 +473,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (!read_to_memory(lab, err))
         return false;
     fm_fit_levels(lab);
-    join_counted(lab);
-    split_counted(lab);
+    fm_join_counted(lab);
+    fm_split_counted(lab);
     if (!doubt_last(lab, err) || !doubt_ledge(lab, err) || !recheck_lines(lab, err) ||
         !fm_sample_new_beginnings(lab, err))
         return false;

@@ -313,8 +313,8 @@ static bool come_closer(struct fm_lab *lab, struct rises *rises, double at, stru
     return true;
 }
 
-/* Whether a level was seen to begin to miss about there before, and looked at. */
-static bool is_sampled(struct fm_walk *walk, double at)
+/* Whether it was looked at before where a level begins to miss about there; it is now. */
+static bool was_sampled(struct fm_walk *walk, double at)
 {
     for (size_t i = 0; i < walk->sampled_count; i++)
         if (fabs(log(walk->sampled[i] / at)) < log(SAME_PLACE))
@@ -335,7 +335,7 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
         begin_spending(lab, rises);
         const bool moves = fit.knees[i].shape != FM_KNEE_CONTIGUOUS &&
                            fit.knees[i].shape != FM_KNEE_CONTIGUOUS_RANDOM;
-        if (!moves || is_sampled(&lab->walk, at))
+        if (!moves || was_sampled(&lab->walk, at))
             continue;
         const size_t points = rises->count;
         if (!come_closer(lab, rises, at, err))
