@@ -178,7 +178,6 @@ static bool ask(struct fm_lab *lab, const struct question *question, struct fm_k
                      (struct fm_point){.x = (double)stripe, .y = kept, .low = kept, .high = kept});
         if (kept < HALF) {
             level->line = stripe;
-            level->line_certainty = fmin(level->line_certainty, (HALF - kept) / HALF);
             return true;
         }
         level->line_certainty = fmin(level->line_certainty, (kept - HALF) / (1 - HALF));
