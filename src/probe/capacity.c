@@ -329,7 +329,7 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     double at, low, high;
     /* Without its height misses are told from hits by the shapes of knees alone, which is not well
        enough for a first level. */
-    const bool hidden = level->inferred || level[1].inferred || level->hidden > FM_HIDDEN;
+    const bool hidden = fm_level_is_hidden(level) || level[1].inferred;
     if (finding && hidden && (index == 0 || lab->known.fit.error > GOOD_FIT)) {
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
         return true;

@@ -285,6 +285,11 @@ void fm_undetermined(struct fm_finding *finding, const char *reason)
     snprintf(finding->note, sizeof finding->note, "%s", reason);
 }
 
+bool fm_level_is_hidden(const struct fm_known_level *level)
+{
+    return level->inferred || level->hidden > FM_HIDDEN;
+}
+
 void fm_take_level_away(struct fm_known *known, size_t index)
 {
     struct fm_known_level *level = &known->levels[index];

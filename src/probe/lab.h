@@ -72,6 +72,9 @@ struct fm_known {
 /* The part of a walk's references that may miss a level within its effective capacity. */
 #define FM_CAPACITY_MISSES 0.05
 
+/* Whether no plateau shows a level: it is known by no more than that a fit needs it. */
+bool fm_level_is_hidden(const struct fm_known_level *level);
+
 /* Takes a level that turned out to be none out of what is known; neither the first nor memory. */
 void fm_take_level_away(struct fm_known *known, size_t level);
 /* … and puts one in that no plateau shows, behind the first: about where it serves most, and its

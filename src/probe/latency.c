@@ -167,12 +167,6 @@ static bool is_possible(const struct fm_known *known, size_t index)
     return level->height_ns > (index ? level[-1].height_ns : 0);
 }
 
-/* What no plateau shows is known by no more than that a fit needs it. */
-static bool is_hidden(const struct fm_known_level *level)
-{
-    return level->inferred || level->hidden > FM_HIDDEN;
-}
-
 static void report(struct fm_lab *lab, size_t index)
 {
     const struct fm_known *known = &lab->known;
@@ -184,7 +178,7 @@ static void report(struct fm_lab *lab, size_t index)
         fm_undetermined(ns, "latency still rises at the largest footprint measured");
     } else if (!is_possible(known, index)) {
         fm_undetermined(ns, disturbed);
-    } else if (is_hidden(level)) {
+    } else if (fm_level_is_hidden(level)) {
         fm_undetermined(ns, hidden);
     } else {
         fm_measured(ns, level->height_ns, level->height_low, level->height_high,
@@ -215,7 +209,7 @@ static void report_miss(struct fm_lab *lab, size_t index)
         fm_undetermined(miss, "latency still rises at the largest footprint measured");
     else if (!is_possible(known, index) || !is_possible(known, index + 1))
         fm_undetermined(miss, disturbed);
-    else if (is_hidden(here) || is_hidden(next))
+    else if (fm_level_is_hidden(here) || fm_level_is_hidden(next))
         fm_undetermined(miss, hidden);
     else
         fm_measured(miss, next->height_ns - here->height_ns, next->height_low - here->height_high,

@@ -1,7 +1,7 @@
 /* Ways and physical capacity of every level, by crowding it until nothing more fits (crowd.h). */
 #include <math.h>
-#include <string.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/occupancy.h"
 #include "core/units.h"
@@ -133,7 +133,7 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     if (crowd->most > crowd->items)
         crowd->most = crowd->items;
     /* What no plateau shows is not known well enough for the clock to tell its misses. */
-    const bool hidden = !lines->counted && (level->inferred || level->hidden > FM_HIDDEN);
+    const bool hidden = !lines->counted && fm_level_is_hidden(level);
     /* With fewer it is never full. */
     return !hidden && crowd->penalty_ns > 0 && level->rise_to > 0 &&
            room > RISES_LEAST * level->rise_to / page;
