@@ -113,23 +113,30 @@ static bool can_be_exact(const struct fm_lab *lab, unsigned bit)
            !fm_event_is_of_code(bit) && !lab->machine->info.counters.alone;
 }
 
-/* Whether a meter was seen to add nothing. None adds as much each time, nothing to one string, this
-   to another and that to a third; and one that touches no line of the first level touches none of
-   another, so any event that it counts will tell. */
+/* Whether a meter was seen to add nothing to caches. None adds as much each time, nothing to one
+   string, this to another and that to a third; what it pushes out misses in the first lap; and one
+   that touches no line of the first level touches none of another, so any event that it counts will
+   tell. */
 static bool adds_nothing(const struct fm_lab *lab, const char *meter)
 {
     bool nothing = lab->adds_nothing >= OFTEN;
-    for (unsigned bit = 0; bit < FM_EVENTS && !nothing; bit++) {
+    for (unsigned bit = 0; bit < FM_CACHE_LEVELS && !nothing; bit++) {
         const struct fm_count_record *record = &lab->records[bit];
-        nothing = record->none && record->varied && record->alike >= OFTEN && record->unlike == 0 &&
-                  can_be_exact(lab, bit) && strcmp(fm_lab_meter(lab, bit), meter) == 0;
+        nothing = record->none && record->varied && record->later && record->alike >= OFTEN &&
+                  record->unlike == 0 && can_be_exact(lab, bit) &&
+                  strcmp(fm_lab_meter(lab, bit), meter) == 0;
     }
     return nothing;
 }
 
+bool fm_counts_are_steady(const struct fm_lab *lab, unsigned bit)
+{
+    return can_be_exact(lab, bit) && is_steady(&lab->records[bit]);
+}
+
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit)
 {
-    return can_be_exact(lab, bit) && is_steady(&lab->records[bit]) &&
+    return !fm_event_is_tlb(bit) && fm_counts_are_steady(lab, bit) &&
            adds_nothing(lab, fm_lab_meter(lab, bit));
 }
 
@@ -172,12 +179,13 @@ static bool note_addition(struct fm_lab *lab, struct fm_string *string,
     const double more = laps->many - laps->few * laps->count;
     double again;
     if (more == 0) {
-        lab->adds_nothing++;
+        lab->adds_nothing += !fm_event_is_tlb(care->bit);
         record->nothing++;
         return true;
     }
     const double each = more / (laps->count - SHORT);
     record->varied |= record->alike + record->unlike > 0 && each != record->more;
+    record->later |= each > 0;
     record->more = each;
     if (record->alike >= OFTEN || record->unlike > RARELY)
         return true;
@@ -275,16 +283,36 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
     return good;
 }
 
+/* By the string's last phase. */
+static bool count_run(struct fm_lab *lab, const struct fm_string *string, unsigned bit,
+                      double *misses, struct fm_error *err)
+{
+    struct fm_sample sample;
+    if (!fm_lab_go_on(lab, lab->part, err) ||
+        !lab->machine->ops->count(lab->machine, string, 1, &sample, err))
+        return false;
+    *misses = (double)fm_event_count(&sample.counts, bit);
+    return true;
+}
+
 bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, unsigned laps,
                    double *misses, struct fm_error *err)
 {
-    struct fm_sample sample;
+    const size_t lap = string->orders[0].count;
+    double pushed = 0;
     fm_string_prime(string, laps);
-    fm_string_time(string, string->orders[0].count);
-    const bool good = fm_lab_go_on(lab, lab->part, err) &&
-                      lab->machine->ops->count(lab->machine, string, 1, &sample, err);
+    fm_string_time(string, lap);
+    bool good = count_run(lab, string, bit, misses, err);
+    /* The pages that a meter touches push out others, which miss in a lap, and no more in the next.
+     */
+    if (good && fm_event_is_tlb(bit)) {
+        pushed = *misses;
+        string->phase_count = 0;
+        fm_string_time(string, 2 * lap);
+        good = count_run(lab, string, bit, misses, err);
+    }
     fm_string_free(string);
-    *misses = good ? (double)fm_event_count(&sample.counts, bit) : 0;
+    *misses = good ? fmax(0, *misses - pushed) : 0;
     return good;
 }
 

@@ -39,8 +39,8 @@ struct fm_count_care {
 bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_count_care *care,
                   double *misses, struct fm_error *err);
 
-/* Misses of an event in one lap, after so many, as they come out in one run: for events that are
-   exact. Frees the string. */
+/* Misses of an event in one lap, after so many, as they come out at once: for events that are
+   exact, and of a TLB steady. Frees the string. */
 bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, unsigned laps,
                    double *misses, struct fm_error *err);
 
@@ -50,11 +50,14 @@ struct fm_count_record {
     unsigned nothing; /* times that it did */
     double more; /* of the laps after the first, each, in the last string of which it did not */
     bool varied;
+    bool later;    /* whether it was ever more: what a meter pushes out misses in the first lap */
     unsigned none; /* runs that counted nothing at all */
     unsigned alike, unlike;
 };
 
-/* Whether one run counts what is there and no more, by what was seen so far. */
+/* Whether equal strings count alike, by what was seen so far; and whether one run of a cache counts
+   what is there and no more. Of TLBs none does: whoever reads an event touches pages. */
+bool fm_counts_are_steady(const struct fm_lab *lab, unsigned bit);
 bool fm_counts_are_exact(const struct fm_lab *lab, unsigned bit);
 /* Whether it does so on an average, too: laps of a cache that draws lots differ, but what a meter
    touched would come through the levels behind it, and be seen there, or where nothing misses. */

@@ -77,11 +77,15 @@ static void report_cache(struct fm_lab *lab, unsigned bit, const struct fm_count
     const double high = voice->effective && bit > 0 && bit < FM_CACHE_LEVELS
                             ? fmax(found->bytes, FM_CLOSE * found->effective)
                             : found->bytes;
+    /* Where lots are drawn it is not known of what misses whether it would still find its place: it
+       may hold all of it or all but that. */
+    const double held =
+        fm_counts_vary(lab, bit) && bit < FM_CACHE_LEVELS ? 1 - FM_CAPACITY_MISSES : 1;
     if (found->ways)
         say(capacity, bit, voice, fm_number(found->bytes), found->bytes, high, voice->sure);
     else
-        say(capacity, bit, voice, fm_number(found->effective), found->low, found->high,
-            voice->sure_soft);
+        say(capacity, bit, voice, fm_number(found->effective), held * found->low,
+            found->high / held, voice->sure_soft);
     if (found->ways)
         say_exact(lab, bit, "physical_capacity", "B", voice, found->bytes);
     else

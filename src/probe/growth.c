@@ -87,8 +87,7 @@ static bool count_visits(struct fm_lab *lab, const struct fm_page_list *list, un
 #define ALL_MISS 2
 
 /* Whether pages may grow, by the events of TLBs: of pages that have grown fewer miss. Each TLB is
-   asked with pages that are too many for it. Where the last of them has no exact event the clock
-   must be asked. */
+   asked with pages that are too many for it. Where none has an event the clock must be asked. */
 static bool may_grow(struct fm_lab *lab, struct fm_page_list *list, size_t most, bool *yes,
                      struct fm_error *err)
 {
@@ -100,9 +99,7 @@ static bool may_grow(struct fm_lab *lab, struct fm_page_list *list, size_t most,
         if (!counted)
             continue;
         const size_t pages = (size_t)(ALL_MISS * counted->bytes / (double)list->page);
-        asked = fm_counts_are_exact(lab, bit);
-        if (!asked)
-            break;
+        asked = true;
         fm_page_list_fill(list,
                           pages < FEWEST_PAGES ? FEWEST_PAGES
                           : pages > most       ? most

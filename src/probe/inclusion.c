@@ -40,8 +40,10 @@
 #define SETTLE     4
 #define UNBELIEVED 2
 #define IDLE       16
-/* … of counts, of which one is like the other where lines in use are kept. */
+/* … of counts, of which one is like the other where lines in use are kept; and where lots are drawn
+   that decide it. */
 #define COUNTED (UNBELIEVED + 2)
+#define LOTS    (MOST_QUIET / 4)
 /* Standard error of a line's misses in one pass at which nothing is concluded. */
 #define MOST_ERROR 0.2
 #define PASSES     3
@@ -159,7 +161,9 @@ static bool pass(struct fm_lab *lab, struct pair *pair, struct seen *seen, struc
     const struct fm_known_level *outer = &lab->known.levels[pair->outer];
     const double inner_ns = outer[-1].height_ns, far_ns = outer[1].height_ns;
     const size_t chunks = pair->walk.lines / pair->chunk;
-    const size_t many = fm_levels_are_counted(lab) ? COUNTED : MOST_QUIET;
+    const size_t many = fm_levels_are_counted(lab)          ? COUNTED
+                        : fm_levels_are_fairly_counted(lab) ? LOTS
+                                                            : MOST_QUIET;
     struct quiet idle, large, base;
     double ns, outer_ns, sum = 0;
     if (!fm_lab_place(lab, pair->walk.from + pair->walk.lines * pair->walk.unit, err))
@@ -301,8 +305,8 @@ static bool ask(struct fm_lab *lab, size_t outer, struct fm_error *err)
     struct pair pair;
     const char *why;
     bool good = plan(lab, outer, &pair, &why);
-    /* What is counted comes out the same each time. */
-    const size_t passes = fm_levels_are_counted(lab) ? 1 : PASSES;
+    /* What is counted comes out the same each time, or nearly: an error is known to be small. */
+    const size_t passes = fm_levels_are_fairly_counted(lab) ? 1 : PASSES;
     for (size_t i = 0; good && i < passes; i++) {
         if (!fm_lab_go_on(lab, 0.3 * (double)i, err) || !pass(lab, &pair, &seen[i], err))
             return false;

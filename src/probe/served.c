@@ -43,7 +43,7 @@ bool fm_levels_are_fairly_counted(const struct fm_lab *lab)
 
 const char *fm_served_meter(const struct fm_lab *lab)
 {
-    return fm_levels_are_counted(lab) ? fm_lab_meter(lab, 0) : "clock";
+    return fm_levels_are_fairly_counted(lab) ? fm_lab_meter(lab, 0) : "clock";
 }
 
 static double by_counts(const struct fm_lab *lab, const struct fm_sample *sample)
@@ -68,12 +68,6 @@ static bool count_once(struct fm_lab *lab, struct fm_string *string, double *ns,
 }
 
 bool fm_served_once(struct fm_lab *lab, struct fm_string *string, double *ns, struct fm_error *err)
-{
-    return (fm_levels_are_counted(lab) ? count_once : fm_lab_once)(lab, string, ns, err);
-}
-
-bool fm_served_fairly(struct fm_lab *lab, struct fm_string *string, double *ns,
-                      struct fm_error *err)
 {
     return (fm_levels_are_fairly_counted(lab) ? count_once : fm_lab_once)(lab, string, ns, err);
 }

@@ -15,11 +15,8 @@ bool fm_levels_are_fairly_counted(const struct fm_lab *lab);
 const char *fm_served_meter(const struct fm_lab *lab);
 
 /* Runs a string with phases of its own once: nanoseconds per metered load, NAN when something
-   disturbed it. Where levels are counted that is the sum of what their latencies are, and no time
-   is taken. Frees the string. */
+   disturbed it. Where levels are counted, fairly at least, that is the sum of what their latencies
+   are, and no time is taken. Frees the string. */
 bool fm_served_once(struct fm_lab *lab, struct fm_string *string, double *ns, struct fm_error *err);
-/* The same where levels are counted fairly, too. */
-bool fm_served_fairly(struct fm_lab *lab, struct fm_string *string, double *ns,
-                      struct fm_error *err);
 
 #endif

@@ -141,8 +141,8 @@ const struct fm_counted *fm_tlb_counted(const struct fm_lab *lab, const struct f
 bool fm_translation_is_free(struct fm_lab *lab, struct fm_tlbs *tlbs, bool *yes,
                             struct fm_error *err);
 
-/* Whether that event counts what is there and no more. */
-bool fm_tlb_is_exact(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index);
+/* Whether that event counts the same of equal strings. */
+bool fm_tlb_is_steady(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index);
 
 /* Keeps as a hint what counters show of ways and sets. */
 void fm_hint_at_tlb(const struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index);

@@ -17,10 +17,10 @@ const struct fm_counted *fm_tlb_counted(const struct fm_lab *lab, const struct f
     return fm_lab_counted(lab, fm_tlb_event(tlbs, index));
 }
 
-bool fm_tlb_is_exact(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
+bool fm_tlb_is_steady(const struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     return fm_tlb_counted(lab, tlbs, index) && !tlbs->list.code &&
-           fm_counts_are_exact(lab, fm_tlb_event(tlbs, index));
+           fm_counts_are_steady(lab, fm_tlb_event(tlbs, index));
 }
 
 /* What it shows is no more than a hint: where pages in a row conflict as well the clock is asked.
@@ -55,7 +55,7 @@ bool fm_crowd_for_hint(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, s
 {
     const struct fm_counted *counted = fm_tlb_counted(lab, tlbs, index);
     const bool asked = tlbs->known[index].hint.asked;
-    if (asked || !counted || counted->ways || !fm_tlb_is_exact(lab, tlbs, index))
+    if (asked || !counted || counted->ways || !fm_tlb_is_steady(lab, tlbs, index))
         return true;
     return crowd_by_event(lab, tlbs, index, fm_tlb_event(tlbs, index), err);
 }

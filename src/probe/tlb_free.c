@@ -44,7 +44,7 @@ static bool cost_of(struct fm_lab *lab, struct fm_page_list *list, size_t pages,
         return false;
     fm_string_prime(&string, WARM);
     fm_string_time(&string, references);
-    if (!fm_served_fairly(lab, &string, rest_ns, err))
+    if (!fm_served_once(lab, &string, rest_ns, err))
         return false;
     *cost_ns = whole_ns - *rest_ns;
     return true;

@@ -212,7 +212,7 @@ static bool measure_level(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index
         return true;
     tlb->ways = tlb->sets = 0;
     tlb->meter = NULL;
-    if (!fm_tlb_is_exact(lab, tlbs, index))
+    if (!fm_tlb_is_steady(lab, tlbs, index))
         return measure_otherwise(lab, tlbs, index, err);
     /* It was crowded by its event. */
     tlb->entries = (unsigned)tlb->step.held;

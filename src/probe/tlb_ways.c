@@ -272,7 +272,7 @@ static bool search_strides(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t inde
     struct fm_known_tlb *tlb = &tlbs->known[index];
     const unsigned clock = search->event;
     const unsigned event =
-        fm_tlb_is_exact(lab, tlbs, index) ? fm_tlb_event(tlbs, index) : search->event;
+        fm_tlb_is_steady(lab, tlbs, index) ? fm_tlb_event(tlbs, index) : search->event;
     search->event = event;
     if (!find(lab, search, tlb, true, err))
         return false;

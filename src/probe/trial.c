@@ -49,8 +49,8 @@ void fm_trial_plan(const struct fm_lab *lab, struct fm_trial *trial)
     const double coarse = fmin(4, fmax(1, step / each));
     const double rounds = fmax(LEAST_ROUNDS, REFERENCES / (double)pages) * coarse;
     trial->rounds = (unsigned)fmin(MOST_ROUNDS, rounds) / PLACEMENTS * PLACEMENTS;
-    /* What is counted comes out the same in each. */
-    trial->counted = trial->served && fm_levels_are_counted(lab);
+    /* What is counted comes out the same in each, or nearly. */
+    trial->counted = trial->served && fm_levels_are_fairly_counted(lab);
     if (trial->counted)
         trial->rounds = PLACEMENTS;
     trial->group.count = pages;

@@ -188,8 +188,8 @@ static bool ask(struct fm_lab *lab, size_t index, struct fm_error *err)
                              .group = {.unit = unit, .span = unit},
                              .beside = (ours + others) * unit};
     fm_trial_plan(lab, &trial);
-    /* What is driven out, and what serves it, is the same each time where that is counted. */
-    trial.rounds = fm_levels_are_counted(lab) ? ROUNDS : ROUNDS * 2;
+    /* What is driven out, and what serves it, is about the same each time where that is counted. */
+    trial.rounds = fm_levels_are_fairly_counted(lab) ? ROUNDS : ROUNDS * 2;
     trial.group.count = 1;
     const size_t from = fm_trial_beside(&trial);
     const char *why = obstacle(lab, index, from + trial.beside);

@@ -385,8 +385,9 @@ static void what_one_in_twenty_leaves_is_in_the_interval(void **state)
     }
 }
 
-/* Laps that differ by the policy come out the same again, so that counts say which level served. */
-static void policies_do_not_make_counts_inexact(void **state)
+/* Laps that differ by the policy come out the same again, or on an average where lots are drawn, so
+   that counts say which level served. */
+static void policies_do_not_make_counts_useless(void **state)
 {
     (void)state;
     const enum fm_replacement policies[] = {FM_REPLACE_LRU, FM_REPLACE_BIT_PLRU, FM_REPLACE_NRU,
@@ -399,8 +400,7 @@ static void policies_do_not_make_counts_inexact(void **state)
         survey_with_counters(&machine, "misses,levels,gap,latency,capacity,writes", &result);
         const struct fm_finding *found = lab_finding(&result, "l1d.write_allocate");
         assert_true(found->status == FM_MEASURED && found->value.truth);
-        assert_string_equal(found->witnesses[0],
-                            policies[i] == FM_REPLACE_RANDOM ? "clock" : "sim");
+        assert_string_equal(found->witnesses[0], "sim");
         fm_result_free(&result);
     }
 }
@@ -472,7 +472,7 @@ int main(void)
         cmocka_unit_test(hashed_tlbs_are_crowded_by_their_events),
         cmocka_unit_test(no_tlb_is_seen_at_a_look),
         cmocka_unit_test(what_one_in_twenty_leaves_is_in_the_interval),
-        cmocka_unit_test(policies_do_not_make_counts_inexact),
+        cmocka_unit_test(policies_do_not_make_counts_useless),
         cmocka_unit_test(sparing_policies_cost_little_more),
         cmocka_unit_test(hashed_levels_show_their_line),
         cmocka_unit_test(a_tlb_without_an_event_is_found_by_the_clock),
