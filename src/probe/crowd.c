@@ -7,12 +7,15 @@
 #include "core/rng.h"
 #include "probe/crowd_class.h"
 
-/* Misses of a lap that are some: one item too many makes itself and at least one other miss. */
+/* Misses of a lap that are some: one item too many makes itself and at least one other miss under
+   most policies, … */
 #define SOME 1.0
 /* Times what a reading is off that what was found before can be, which must serve at first. */
 #define ROUGH 4
-/* Part of what one item too many typically misses, once that has been seen. */
+/* … and a part of what it was seen to miss. */
 #define TYPICAL 0.5
+/* Part of the one that misses at least under policies that spare most. */
+#define SPARED 0.5
 /* Readings of what is held that are averaged, about. */
 #define AVERAGED 4
 /* So many times what is some needs no second look. */
@@ -75,12 +78,25 @@ static double misses_of(const struct fm_crowd *crowd, double ns, size_t count)
     return (ns - without_misses(crowd)) * (double)count / crowd->penalty_ns;
 }
 
-bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses)
+/* What noise may make of nothing. */
+static double error_of(const struct fm_crowd *crowd)
 {
     const double rough = crowd->count > crowd->shallow ? 1 : ROUGH;
     const double part = crowd->tell ? 0 : crowd->reading * rough;
-    const double error = part * crowd->whole_ns * (double)crowd->count / crowd->penalty_ns;
-    return misses > fmax(fmax(SOME, error), TYPICAL * crowd->typical);
+    return part * crowd->whole_ns * (double)crowd->count / crowd->penalty_ns;
+}
+
+bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses)
+{
+    return misses > fmax(fmax(SOME, error_of(crowd)), TYPICAL * crowd->typical);
+}
+
+/* Whether items that miss so much may be taken in: where it was seen that one too many does not
+   make all of its class miss, it may make hardly more than one. */
+static bool is_none(const struct fm_crowd *crowd, double misses)
+{
+    const bool spares = crowd->typical > 0 && !crowd->all_miss;
+    return !fm_crowd_is_some(crowd, misses) && !(spares && misses > fmax(SPARED, error_of(crowd)));
 }
 
 unsigned fm_crowd_repeats(const struct fm_crowd *crowd, size_t count, unsigned most)
@@ -142,13 +158,13 @@ static bool take_in(struct fm_lab *lab, struct fm_crowd *crowd, size_t from, siz
     memcpy(crowd->trial + crowd->count, crowd->pool + from, count * sizeof *crowd->pool);
     if (!fm_crowd_count_misses(lab, crowd, all, &ns, misses, err))
         return false;
-    *taken = !fm_crowd_is_some(crowd, *misses);
+    *taken = is_none(crowd, *misses);
     /* Where many were refused before it, one that seems to fit is more likely a reading that is
        off: it is looked at once more. */
     if (*taken && crowd->in_a_row >= MANY) {
         if (!fm_crowd_count_misses(lab, crowd, all, &ns, misses, err))
             return false;
-        *taken = !fm_crowd_is_some(crowd, *misses);
+        *taken = is_none(crowd, *misses);
     }
     if (!*taken)
         return true;

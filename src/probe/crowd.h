@@ -79,6 +79,11 @@ const char *fm_crowd_ways_doubt(const struct fm_lab *lab, const struct fm_crowde
 /* … about ways or what is held. */
 const char *fm_crowd_doubt(const struct fm_lab *lab, const struct fm_crowded *shown);
 
+/* Misses of the first `count` items of the trial, and what a reference took. Looks again, and
+   averages, as long as it is doubtful. */
+bool fm_crowd_count_misses(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
+                           double *misses, struct fm_error *err);
+
 /* How many references of a lap miss when these items are visited beside those that are held. */
 bool fm_crowd_misses(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_t *items,
                      size_t count, double *misses, struct fm_error *err);

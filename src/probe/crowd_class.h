@@ -7,11 +7,6 @@
 /* Readings that are averaged where one does not decide. */
 #define FM_CROWD_LOOKS 4
 
-/* Misses of the first `count` items of the trial, and what a reference took. Looks again, and
-   averages, as long as it is doubtful. */
-bool fm_crowd_count_misses(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
-                           double *misses, struct fm_error *err);
-
 /* How many of those that are held share the set of an item that was refused: without any one of
    them nothing misses. 0: that does not show. */
 bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused,

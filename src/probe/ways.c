@@ -25,8 +25,10 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 /* Times that it is tried, and part of what may be spent after which it is not tried again. */
 #define TRIES  4
 #define ENOUGH 0.4
-/* Words at another place of some pages, to see whether they fall into the same sets. */
-#define OTHERS 8
+/* Words at another place of some pages, at least, to see whether they fall into the same sets; and
+   the part of a set that misses then. */
+#define LEAST_OTHERS 8
+#define FULL         0.5
 /* Times what the levels inside may hold that leave none of them alone in a set of theirs, where it
    would stay and never be asked for here. */
 #define KEPT 4
@@ -61,6 +63,16 @@ static double ways_of(struct fm_lab *lab, size_t index)
                : 0;
 }
 
+static size_t common_divisor(size_t a, size_t b)
+{
+    while (a) {
+        const size_t rest = b % a;
+        b = a;
+        a = rest;
+    }
+    return b;
+}
+
 /* Sets of a level that lines at one place of pages may fall into, where the address chooses: all
    that a page leaves apart. Sets need not be a power of two. */
 static double classes_of(const struct fm_lab *lab, size_t index, double bytes, double ways)
@@ -69,12 +81,7 @@ static double classes_of(const struct fm_lab *lab, size_t index, double bytes, d
     if (!line || ways <= 0)
         return 0;
     const size_t sets = (size_t)(bytes / ways / (double)line);
-    size_t a = lab->machine->info.page_size / line, common = sets;
-    while (a) {
-        const size_t rest = common % a;
-        common = a;
-        a = rest;
-    }
+    const size_t common = common_divisor(lab->machine->info.page_size / line, sets);
     const size_t classes = common ? sets / common : 0;
     return (double)classes;
 }
@@ -106,7 +113,21 @@ static double held_of(const struct fm_known_level *level)
     return level->capacity > 0 ? level->capacity : level->rise_from;
 }
 
-static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
+/* From a line to the next that lies at the same place of its page and shares its set of the first
+   level: of such lines it holds no more than it has ways. A page where its sets are not known. */
+static size_t period_of_first(struct fm_lab *lab)
+{
+    const size_t page = lab->machine->info.page_size;
+    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
+    const double ways = ways_of(lab, 0);
+    if (ways <= 0 || !capacity || capacity->status != FM_MEASURED)
+        return page;
+    const size_t way = (size_t)(capacity->value.number / ways);
+    const size_t common = common_divisor(way, page);
+    return common ? way / common * page : page;
+}
+
+static bool prepare(struct fm_lab *lab, size_t index, bool sparse, struct fm_crowd *crowd,
                     struct fm_crowd_lines *lines)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
@@ -114,6 +135,8 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     const double pages = fmax(CAPACITIES * held_of(level), RISES * level->rise_to) / page;
     *lines = (struct fm_crowd_lines){
         .page = lab->machine->info.page_size, .period = lab->machine->info.page_size, .places = 1};
+    if (sparse)
+        lines->period = period_of_first(lab);
     *crowd = (struct fm_crowd){.items = (size_t)pages + FEW_PAGES,
                                .most = (size_t)(SMALL * ABOVE * level->rise_to / page) + FEW_PAGES,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
@@ -124,10 +147,11 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     if (lines->counted)
         crowd->spend *= COUNTED;
     lines->offset = fm_lab_seed(lab) % (lines->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
+    const bool apart = (double)lines->period > page;
     if (index > 0)
-        crowd->shallow = overrun(lab, index - 1);
+        crowd->shallow = apart ? (size_t)(2 * ways_of(lab, 0)) + 1 : overrun(lab, index - 1);
     crowd->kept = KEPT * crowd->shallow;
-    const double room = (double)fm_lab_limit(lab) / page;
+    const double room = (double)fm_lab_limit(lab) / (double)lines->period;
     if ((double)crowd->items > room)
         crowd->items = (size_t)room;
     if (crowd->most > crowd->items)
@@ -139,22 +163,49 @@ static bool prepare(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
            room > RISES_LEAST * level->rise_to / page;
 }
 
-/* How much of a page falls into sets of its own: words at another place of any pages find the sets
-   full if they are the same. */
-static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t page, size_t line,
-                         size_t *granule, struct fm_error *err)
+/* Whether words so many bytes from any items find the sets full that they fall into: those that are
+   held miss then. They are so many that the level inside does not keep them, and so may be too many
+   for some sets by themselves. */
+static bool is_full_beside(struct fm_lab *lab, struct fm_crowd *crowd, size_t ways, size_t apart,
+                           bool *yes, struct fm_error *err)
 {
-    *granule = page;
-    for (size_t apart = page / 2; apart >= line; apart /= 2) {
-        uint32_t others[OTHERS];
-        double misses;
-        for (size_t i = 0; i < OTHERS; i++)
-            others[i] = crowd->pool[i] ^ (uint32_t)(apart / FM_WORD);
-        if (!fm_crowd_misses(lab, crowd, others, OTHERS, &misses, err))
+    const size_t page = lab->machine->info.page_size;
+    const uint32_t words = (uint32_t)(apart / FM_WORD);
+    const size_t count = crowd->shallow > LEAST_OTHERS ? crowd->shallow : LEAST_OTHERS;
+    uint32_t *others = crowd->suspects;
+    double ns, alone, beside;
+    *yes = false;
+    if (count > crowd->items)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        others[i] = apart < page ? crowd->pool[i] ^ words : crowd->pool[i] + words;
+    if (!fm_crowd_misses(lab, crowd, others, count, &beside, err))
+        return false;
+    memcpy(crowd->trial, others, count * sizeof *others);
+    if (!fm_crowd_count_misses(lab, crowd, count, &ns, &alone, err))
+        return false;
+    *yes = fm_crowd_is_some(crowd, beside - alone) && beside - alone > FULL * (double)ways;
+    return true;
+}
+
+/* How much of what lies between two items falls into sets of its own: pages, or a part of one. */
+static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t ways, size_t period,
+                         size_t line, size_t *granule, struct fm_error *err)
+{
+    const size_t page = lab->machine->info.page_size;
+    bool same = false;
+    for (*granule = page; *granule < period && !same;) {
+        if (period % *granule == 0 && !is_full_beside(lab, crowd, ways, *granule, &same, err))
             return false;
-        if (!fm_crowd_is_some(crowd, misses))
-            break;
-        *granule = apart;
+        if (!same)
+            *granule += page;
+    }
+    same = *granule == page;
+    for (size_t apart = page / 2; apart >= line && same; apart /= 2) {
+        if (!is_full_beside(lab, crowd, ways, apart, &same, err))
+            return false;
+        if (same)
+            *granule = apart;
     }
     return true;
 }
@@ -244,8 +295,8 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
     const struct fm_known_level *level = &lab->known.levels[index];
     const size_t line = level->line ? level->line : FM_LONGEST_LINE;
     bool good = fm_crowd_lines_open(lab, crowd, lines, err) && fm_crowd_out(lab, crowd, shown, err);
-    if (good && shown->full)
-        good = find_granule(lab, crowd, lines->page, line, granule, err);
+    if (good && shown->full && shown->ways)
+        good = find_granule(lab, crowd, shown->ways, lines->period, line, granule, err);
     fm_crowd_lines_close(crowd);
     return good;
 }
@@ -307,6 +358,7 @@ static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *cr
 /* What pages have shown of a level, and why that does not decide; NULL: it does. */
 struct outcome {
     struct fm_crowded shown;
+    bool sparse; /* all lines were of one set inside */
     size_t granule;
     const char *why_ways, *why_held;
 };
@@ -315,9 +367,13 @@ static void judge(struct fm_lab *lab, size_t index, struct outcome *outcome)
 {
     const struct fm_crowded *shown = &outcome->shown;
     outcome->why_ways = doubt_ways(lab, index, shown, outcome->granule);
+    if (!outcome->why_ways && outcome->sparse && (double)shown->held <= ways_of(lab, 0))
+        outcome->why_ways =
+            "the level inside holds all lines that share a set of it and of this one";
     outcome->why_held = outcome->why_ways ? outcome->why_ways : fm_crowd_doubt(lab, shown);
     /* Of one class inside all would have been refused. */
-    if (!outcome->why_held && shown->shallow && index > 0 && classes_inside(lab, index - 1) != 1)
+    const bool one_class = index == 0 || outcome->sparse || classes_inside(lab, index - 1) == 1;
+    if (!outcome->why_held && shown->shallow && !one_class)
         outcome->why_held = "some of the level inside may have refused pages that fit into this "
                             "one";
 }
@@ -329,11 +385,14 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
                       struct fm_crowd_lines *lines, struct outcome *best, struct fm_error *err)
 {
     const double all = crowd->spend;
+    const bool sparse = index == 1 && period_of_first(lab) > lines->page;
+    const int tries = lines->counted ? 1 + sparse : TRIES;
     double spent = 0;
     *best = (struct outcome){.why_ways = ""};
-    for (int i = 0; i < (lines->counted ? 1 : TRIES) && spent < ENOUGH * all; i++) {
-        struct outcome one = {.granule = 0};
-        prepare(lab, index, crowd, lines);
+    for (int i = 0; i < tries && spent < ENOUGH * all; i++) {
+        struct outcome one = {.sparse = sparse && i % 2 == 0};
+        if (!prepare(lab, index, one.sparse, crowd, lines))
+            continue;
         crowd->spend = all - spent;
         if (!crowd_pages(lab, index, crowd, lines, &one.shown, &one.granule, err))
             return false;
@@ -355,7 +414,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     struct fm_crowd crowd;
     struct fm_crowd_lines lines;
     struct outcome outcome;
-    if (!prepare(lab, index, &crowd, &lines)) {
+    if (!prepare(lab, index, false, &crowd, &lines)) {
         static const char *const why = "where it begins and ends to miss is not known, or takes "
                                        "more memory than may be touched";
         leave_open(lab, index, "ways", why);

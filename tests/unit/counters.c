@@ -459,6 +459,34 @@ static void a_tlb_without_an_event_is_found_by_the_clock(void **state)
     fm_result_free(&result);
 }
 
+/* Who reads an event touches pages: they push others out, whose misses are not the string's. */
+static void what_a_reading_touches_is_not_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t entries, ways;
+        enum fm_index index;
+    } tlbs[] = {{32, 4, FM_INDEX_VIRTUAL}, {64, 64, FM_INDEX_VIRTUAL}, {64, 4, FM_INDEX_HASHED}};
+    for (size_t i = 0; i < sizeof tlbs / sizeof *tlbs; i++) {
+        struct fm_description machine =
+            lab_small(lab_cache(1, 8192, 64, 4), lab_cache(2, 65536, 64, 8));
+        struct fm_result result;
+        machine.tlbs[0].entries = tlbs[i].entries;
+        machine.tlbs[0].ways = tlbs[i].ways;
+        machine.tlbs[0].index = tlbs[i].index;
+        machine.noise.timer_pages = 5;
+        survey_with_counters(&machine, "misses,levels,tlb", &result);
+        lab_expect(&result, "dtlb1.entries", tlbs[i].entries, 0);
+        const struct fm_finding *ways = lab_finding(&result, "dtlb1.ways");
+        assert_int_equal(ways->status, FM_MEASURED);
+        if (tlbs[i].ways < tlbs[i].entries)
+            lab_expect(&result, "dtlb1.ways", tlbs[i].ways, 0);
+        else
+            assert_string_equal(ways->value.text, "full");
+        fm_result_free(&result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +504,7 @@ int main(void)
         cmocka_unit_test(sparing_policies_cost_little_more),
         cmocka_unit_test(hashed_levels_show_their_line),
         cmocka_unit_test(a_tlb_without_an_event_is_found_by_the_clock),
+        cmocka_unit_test(what_a_reading_touches_is_not_counted),
         cmocka_unit_test(a_survey_asks_for_half),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

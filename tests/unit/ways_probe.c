@@ -60,6 +60,48 @@ static void more_ways_inside_do_not_hide_them(void **state)
     expect(&machine, 3);
 }
 
+/* Behind a first level that spreads the lines of one place over many of its sets, and holds more of
+   them than the second: lines are taken that share a set of it. Its way is no whole number of
+   pages, or many; the second level's sets go by where pages lie, or by where the program sees them.
+ */
+static void lines_of_one_set_inside_find_them(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t first;
+        uint32_t first_ways;
+        uint64_t second;
+        uint32_t second_ways;
+        enum fm_index index;
+    } machines[] = {
+        {24576, 8, 163840, 4, FM_INDEX_PHYSICAL}, {24576, 8, 163840, 4, FM_INDEX_VIRTUAL},
+        {10240, 4, 40960, 2, FM_INDEX_PHYSICAL},  {32768, 1, 163840, 5, FM_INDEX_PHYSICAL},
+        {32768, 1, 163840, 5, FM_INDEX_VIRTUAL},
+    };
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        struct fm_description machine = two_levels(machines[i].first, machines[i].first_ways,
+                                                   machines[i].second, machines[i].second_ways);
+        machine.page_mapping = FM_MAPPING_RANDOM;
+        machine.caches[1].index = machines[i].index;
+        expect(&machine, 1 + i);
+    }
+}
+
+/* Lines that share a set of the first level share one of the second too, which has fewer ways: what
+   the first holds is all that they show. */
+static void ways_that_hide_others_are_not_told_for_them(void **state)
+{
+    (void)state;
+    struct fm_description machine = two_levels(10240, 4, 40960, 2);
+    struct fm_result result;
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.caches[1].index = FM_INDEX_VIRTUAL;
+    survey(&machine, 2, &result);
+    if (lab_finding(&result, "l2.ways")->status == FM_MEASURED)
+        lab_expect(&result, "l2.ways", 2, 0);
+    fm_result_free(&result);
+}
+
 /* Sets that repeat within a page: page placement means nothing. */
 static void finds_a_way_smaller_than_a_page(void **state)
 {
@@ -224,6 +266,8 @@ int main(void)
         cmocka_unit_test(finds_ways_on_contiguous_and_scattered_pages),
         cmocka_unit_test(finds_odd_numbers),
         cmocka_unit_test(more_ways_inside_do_not_hide_them),
+        cmocka_unit_test(lines_of_one_set_inside_find_them),
+        cmocka_unit_test(ways_that_hide_others_are_not_told_for_them),
         cmocka_unit_test(finds_a_way_smaller_than_a_page),
         cmocka_unit_test(takes_in_no_page_too_many),
         cmocka_unit_test(finds_them_behind_noise),
