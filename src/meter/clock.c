@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/divisor.h"
 #include "meter/counter.h"
 
 /* The raw clock is not slewed by NTP while we measure; not every POSIX system has it. */
@@ -103,16 +104,6 @@ static double calibrate(void)
     return measured;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* A fenced reading takes longer than a tick, so single ticks are not seen one by one; but all
    differences are multiples of the step by which the counter moves. */
 static uint64_t counter_step(void)
@@ -121,7 +112,7 @@ static uint64_t counter_step(void)
     uint64_t last = fm_counter_read();
     for (int i = 0; i < 2000; i++) {
         const uint64_t now = fm_counter_read();
-        step = gcd(now - last, step);
+        step = fm_common_divisor(now - last, step);
         last = now;
     }
     return step;

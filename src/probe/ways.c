@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/occupancy.h"
+#include "core/divisor.h"
 #include "core/units.h"
 #include "probe/crowd_lines.h"
 #include "probe/probe.h"
@@ -63,16 +64,6 @@ static double ways_of(struct fm_lab *lab, size_t index)
                : 0;
 }
 
-static size_t common_divisor(size_t a, size_t b)
-{
-    while (a) {
-        const size_t rest = b % a;
-        b = a;
-        a = rest;
-    }
-    return b;
-}
-
 /* Sets of a level that lines at one place of pages may fall into, where the address chooses: all
    that a page leaves apart. Sets need not be a power of two. */
 static double classes_of(const struct fm_lab *lab, size_t index, double bytes, double ways)
@@ -81,7 +72,7 @@ static double classes_of(const struct fm_lab *lab, size_t index, double bytes, d
     if (!line || ways <= 0)
         return 0;
     const size_t sets = (size_t)(bytes / ways / (double)line);
-    const size_t common = common_divisor(lab->machine->info.page_size / line, sets);
+    const size_t common = fm_common_divisor(lab->machine->info.page_size / line, sets);
     const size_t classes = common ? sets / common : 0;
     return (double)classes;
 }
@@ -123,7 +114,7 @@ static size_t period_of_first(struct fm_lab *lab)
     if (ways <= 0 || !capacity || capacity->status != FM_MEASURED)
         return page;
     const size_t way = (size_t)(capacity->value.number / ways);
-    const size_t common = common_divisor(way, page);
+    const size_t common = fm_common_divisor(way, page);
     return common ? way / common * page : page;
 }
 

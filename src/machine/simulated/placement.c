@@ -2,21 +2,13 @@
 
 #include <stdlib.h>
 
+#include "core/divisor.h"
+
 /* A tag has 32 bits and one value of them means empty, so the line numbers take 31. */
 #define LINE_BITS 31u
 
 /* An order's words are counted in 32 bits. */
 #define REACH ((uint64_t)FM_WORD << 32)
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static uint64_t base_alignment(const struct fm_hierarchy *hierarchy, uint64_t page_size,
                                uint64_t space)
@@ -29,7 +21,7 @@ static uint64_t base_alignment(const struct fm_hierarchy *hierarchy, uint64_t pa
         const uint64_t power = period & -period;
         powers = power > powers ? power : powers;
         if (all <= space)
-            all *= period / common_divisor(all, period);
+            all *= period / fm_common_divisor(all, period);
     }
     /* Leave enough bases to choose from. */
     return all <= space / 64 ? all : powers;
@@ -65,7 +57,8 @@ uint64_t fm_placement_limit(const struct fm_placement *placement)
 static void draw_base(struct fm_placement *placement, uint64_t bytes, uint64_t before)
 {
     const uint64_t page = (uint64_t)1 << placement->page_shift;
-    const uint64_t step = placement->alignment / common_divisor(placement->alignment, page) * page;
+    const uint64_t step =
+        placement->alignment / fm_common_divisor(placement->alignment, page) * page;
     const uint64_t bases = ((((uint64_t)1 << placement->space_shift) - bytes) / step) + 1;
     const uint64_t old = placement->base;
     /* The space is four times the largest arena, so a draw or two will do; when the step is so
