@@ -8,6 +8,7 @@
 #include "probe/fit.h"
 #include "probe/mixture.h"
 #include "probe/probe.h"
+#include "probe/served.h"
 
 #define PLACEMENTS 3
 /* Bytes of a large footprint. */
@@ -22,6 +23,8 @@
 #define BLURRED 0.03
 /* What an octave's distance from the middle counts for, as a change of latency. */
 #define ALIKE 0.005
+/* Times what the last counted level holds at which memory serves most. */
+#define MOSTLY 2.5
 /* Points of the walk are no further apart than this. */
 #define ALMOST 1.5
 /* The change of a plateau over half an octave that is none. */
@@ -54,12 +57,17 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
     return best;
 }
 
-/* The first footprint of memory's that is past all levels which counters know; 0: none is. */
+/* The first footprint of memory's that is past all levels which counters know; 0: none is. Where
+   who serves it is counted the last of them may have a part in it. */
 static size_t first_past(const struct fm_lab *lab, const struct fm_known_level *memory)
 {
+    const struct fm_counted *last = fm_lab_last_counted(lab);
+    const double past = last && fm_levels_are_fairly_counted(lab)
+                            ? fmin(MOSTLY * last->high, fm_lab_past_counted(lab))
+                            : fm_lab_past_counted(lab);
     for (size_t i = 0; i < lab->walk.count; i++) {
         const double bytes = (double)lab->walk.points[i].bytes;
-        if (bytes >= memory->flat_from && fm_is_past_counted(lab, bytes))
+        if (bytes >= fmax(past, memory->flat_from))
             return lab->walk.points[i].bytes;
     }
     return 0;
@@ -104,12 +112,13 @@ static bool measure_second(struct fm_lab *lab, struct fm_known_level *level, str
 /* Placements to measure a plateau on. Pages that lie well differ from others by what falls into a
    cache, which is little of a large footprint, and nothing of memory's past all levels that were
    counted, nor of what fits into a level wherever it lies. */
-static unsigned placements_of(const struct fm_lab *lab, size_t index, size_t bytes, bool memory)
+static unsigned placements_of(const struct fm_lab *lab, size_t index, size_t bytes, bool past)
 {
+    const bool memory = index + 1 == lab->known.count;
     const struct fm_counted *own = memory ? NULL : fm_lab_counted(lab, (unsigned)index);
     if (own && (double)bytes < (own->sharp ? own->bytes : own->low / 2))
         return 1;
-    return bytes > LARGE || (memory && fm_is_past_counted(lab, (double)bytes)) ? 1 : PLACEMENTS;
+    return bytes > LARGE || past ? 1 : PLACEMENTS;
 }
 
 /* Without a flat plateau it is told by counts, if there are any. */
@@ -129,11 +138,17 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
     if (!bytes)
         return index != 1 || measure_second(lab, level, err);
     const double before = fm_walk_at(&lab->walk, (double)bytes);
-    unsigned placements = placements_of(lab, index, bytes, memory);
+    unsigned placements = placements_of(lab, index, bytes, past > 0);
     double readings[PLACEMENTS], low = INFINITY, high = 0, sum = 0;
     for (unsigned i = 0; i < placements; i++) {
         if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &readings[i], err))
             return false;
+        /* Just past the caches they still serve a part, which is another for each placement. */
+        if (past && !fm_lab_last_counted(lab)->sharp &&
+            !fm_mixtures_take(lab, index, bytes, readings[i], mixtures, err))
+            return false;
+        if (mixtures->has[index])
+            return true;
         sum += readings[i];
         low = fmin(low, readings[i]);
         high = fmax(high, readings[i]);

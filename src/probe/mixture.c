@@ -32,14 +32,24 @@ static void read_parts(const struct fm_lab *lab, const struct fm_sample *sample,
 bool fm_mixtures_add(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtures,
                      struct fm_error *err)
 {
-    struct fm_mixture *mixture = &mixtures->of[index];
-    struct fm_sample sample;
     if (!fm_levels_are_fairly_counted(lab) || index == 0 || index + 1 >= lab->known.count)
         return true;
     const size_t bytes = (size_t)(NEARLY_ALL * fm_lab_counted(lab, (unsigned)index)->effective);
-    if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &mixture->ns, err) ||
-        !fm_walk_count(lab, bytes, &sample, err))
+    double ns;
+    return fm_lab_place(lab, bytes, err) && fm_walk_measure_well(lab, bytes, &ns, err) &&
+           fm_mixtures_take(lab, index, bytes, ns, mixtures, err);
+}
+
+bool fm_mixtures_take(struct fm_lab *lab, size_t index, size_t bytes, double ns,
+                      struct fm_mixtures *mixtures, struct fm_error *err)
+{
+    struct fm_mixture *mixture = &mixtures->of[index];
+    struct fm_sample sample;
+    if (!fm_levels_are_fairly_counted(lab))
+        return true;
+    if (!fm_walk_count(lab, bytes, &sample, err))
         return false;
+    mixture->ns = ns;
     read_parts(lab, &sample, mixture);
     mixtures->has[index] = mixture->served[index] >= MOST;
     return true;

@@ -22,6 +22,11 @@ struct fm_mixtures {
 bool fm_mixtures_add(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtures,
                      struct fm_error *err);
 
+/* Takes what a footprint takes, which was measured on this placement, for that of a level or of
+   memory: counts who serves it. Not where levels are not counted. */
+bool fm_mixtures_take(struct fm_lab *lab, size_t index, size_t bytes, double ns,
+                      struct fm_mixtures *mixtures, struct fm_error *err);
+
 /* Sets the latency of those levels, from what the others are known to take. */
 void fm_mixtures_solve(struct fm_lab *lab, const struct fm_mixtures *mixtures);
 

@@ -357,13 +357,15 @@ struct outcome {
 static void judge(struct fm_lab *lab, size_t index, struct outcome *outcome)
 {
     const struct fm_crowded *shown = &outcome->shown;
+    /* Of one class inside all would have been refused; but what it holds of that class it shows
+       nothing of. */
+    const bool one_class = index == 0 || outcome->sparse || classes_inside(lab, index - 1) == 1;
     outcome->why_ways = doubt_ways(lab, index, shown, outcome->granule);
-    if (!outcome->why_ways && outcome->sparse && (double)shown->held <= ways_of(lab, 0))
+    if (!outcome->why_ways && index > 0 && one_class &&
+        (double)shown->held <= ways_of(lab, index - 1))
         outcome->why_ways =
             "the level inside holds all lines that share a set of it and of this one";
     outcome->why_held = outcome->why_ways ? outcome->why_ways : fm_crowd_doubt(lab, shown);
-    /* Of one class inside all would have been refused. */
-    const bool one_class = index == 0 || outcome->sparse || classes_inside(lab, index - 1) == 1;
     if (!outcome->why_held && shown->shallow && !one_class)
         outcome->why_held = "some of the level inside may have refused pages that fit into this "
                             "one";
