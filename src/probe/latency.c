@@ -57,14 +57,21 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
     return best;
 }
 
-/* The first footprint of memory's that is past all levels which counters know; 0: none is. Where
-   who serves it is counted the last of them may have a part in it. */
-static size_t first_past(const struct fm_lab *lab, const struct fm_known_level *memory)
+/* Whether the last counted level may still serve some of what it cannot hold, and that is counted:
+   none of it where it begins to miss at once, as under LRU. */
+static bool is_shared(const struct fm_lab *lab)
 {
     const struct fm_counted *last = fm_lab_last_counted(lab);
-    const double past = last && fm_levels_are_fairly_counted(lab)
-                            ? fmin(MOSTLY * last->high, fm_lab_past_counted(lab))
-                            : fm_lab_past_counted(lab);
+    return last && fm_levels_are_fairly_counted(lab) &&
+           (!last->sharp || fm_counts_vary(lab, (unsigned)(last - lab->counted)));
+}
+
+/* The first footprint of memory's that is past all levels which counters know; 0: none is. */
+static size_t first_past(const struct fm_lab *lab, const struct fm_known_level *memory)
+{
+    double past = fm_lab_past_counted(lab);
+    if (is_shared(lab))
+        past = fmin(past, MOSTLY * fm_lab_last_counted(lab)->high);
     for (size_t i = 0; i < lab->walk.count; i++) {
         const double bytes = (double)lab->walk.points[i].bytes;
         if (bytes >= fmax(past, memory->flat_from))
@@ -144,7 +151,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
         if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &readings[i], err))
             return false;
         /* Just past the caches they still serve a part, which is another for each placement. */
-        if (past && !fm_lab_last_counted(lab)->sharp &&
+        if (past && is_shared(lab) &&
             !fm_mixtures_take(lab, index, bytes, readings[i], mixtures, err))
             return false;
         if (mixtures->has[index])
