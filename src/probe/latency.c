@@ -57,13 +57,10 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
     return best;
 }
 
-/* Whether the last counted level may still serve some of what it cannot hold, and that is counted:
-   none of it where it begins to miss at once, as under LRU. */
+/* Whether it is counted what the last counted level still serves of what it cannot hold. */
 static bool is_shared(const struct fm_lab *lab)
 {
-    const struct fm_counted *last = fm_lab_last_counted(lab);
-    return last && fm_levels_are_fairly_counted(lab) &&
-           (!last->sharp || fm_counts_vary(lab, (unsigned)(last - lab->counted)));
+    return fm_lab_last_counted(lab) && fm_levels_are_fairly_counted(lab);
 }
 
 /* The first footprint of memory's that is past all levels which counters know; 0: none is. */
