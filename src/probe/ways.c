@@ -50,6 +50,8 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    what the latter may be off by. */
 #define LUCK  0.25
 #define AGREE 0.05
+/* Times what a level takes that is more than it can take. */
+#define FURTHER 2
 /* Part of a class with one page too many that misses where all do, as under LRU. */
 #define ALL 0.85
 /* … and the most that this may seem to be. */
@@ -350,11 +352,13 @@ static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *cr
 struct outcome {
     struct fm_crowded shown;
     bool sparse; /* all lines were of one set inside */
+    bool behind; /* a level behind it held them */
     size_t granule;
     const char *why_ways, *why_held;
 };
 
-static void judge(struct fm_lab *lab, size_t index, struct outcome *outcome)
+static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd,
+                  struct outcome *outcome)
 {
     const struct fm_crowded *shown = &outcome->shown;
     /* Of one class inside all would have been refused; but what it holds of that class it shows
@@ -365,6 +369,10 @@ static void judge(struct fm_lab *lab, size_t index, struct outcome *outcome)
         (double)shown->held <= ways_of(lab, index - 1))
         outcome->why_ways =
             "the level inside holds all lines that share a set of it and of this one";
+    outcome->behind =
+        !crowd->tell && crowd->count > crowd->shallow && crowd->base_ns > FURTHER * crowd->hit_ns;
+    if (!outcome->why_ways && outcome->behind)
+        outcome->why_ways = "what is held takes longer than this level does: it is in one behind";
     outcome->why_held = outcome->why_ways ? outcome->why_ways : fm_crowd_doubt(lab, shown);
     if (!outcome->why_held && shown->shallow && !one_class)
         outcome->why_held = "some of the level inside may have refused pages that fit into this "
@@ -390,7 +398,7 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
         if (!crowd_pages(lab, index, crowd, lines, &one.shown, &one.granule, err))
             return false;
         spent += crowd->spent;
-        judge(lab, index, &one);
+        judge(lab, index, crowd, &one);
         if (best->why_ways)
             *best = one;
         if (!one.why_held) {
@@ -416,7 +424,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     }
     if (!try_pages(lab, index, &crowd, &lines, &outcome, err))
         return false;
-    if (outcome.why_ways) {
+    if (outcome.why_ways && !outcome.behind) {
         struct fm_crowded any;
         if (!crowd_anywhere(lab, index, &crowd, &lines, &any, err))
             return false;
