@@ -78,17 +78,24 @@ static void add_phases(const struct fm_lab *lab, struct fm_string *string, unsig
         fm_string_store_instead(string);
 }
 
+/* What an event counts over the metered phase of a string. */
+static bool count_run(struct fm_lab *lab, const struct fm_string *string, unsigned bit,
+                      double *misses, struct fm_error *err)
+{
+    struct fm_sample sample;
+    if (!fm_lab_go_on(lab, lab->part, err) ||
+        !lab->machine->ops->count(lab->machine, string, 1, &sample, err))
+        return false;
+    *misses = (double)fm_event_count(&sample.counts, bit);
+    return true;
+}
+
 static bool count_laps(struct fm_lab *lab, struct fm_string *string,
                        const struct fm_count_care *care, unsigned laps, enum settling settling,
                        double *misses, struct fm_error *err)
 {
-    struct fm_sample sample;
     add_phases(lab, string, laps, care, settling);
-    if (!fm_lab_go_on(lab, lab->part, err) ||
-        !lab->machine->ops->count(lab->machine, string, 1, &sample, err))
-        return false;
-    *misses = (double)fm_event_count(&sample.counts, care->bit);
-    return true;
+    return count_run(lab, string, care->bit, misses, err);
 }
 
 /* Times that a meter must have added nothing. Strings that miss in part fill the sets they are in:
@@ -281,18 +288,6 @@ bool fm_count_lap(struct fm_lab *lab, struct fm_string *string, const struct fm_
     }
     fm_string_free(string);
     return good;
-}
-
-/* By the string's last phase. */
-static bool count_run(struct fm_lab *lab, const struct fm_string *string, unsigned bit,
-                      double *misses, struct fm_error *err)
-{
-    struct fm_sample sample;
-    if (!fm_lab_go_on(lab, lab->part, err) ||
-        !lab->machine->ops->count(lab->machine, string, 1, &sample, err))
-        return false;
-    *misses = (double)fm_event_count(&sample.counts, bit);
-    return true;
 }
 
 bool fm_count_once(struct fm_lab *lab, struct fm_string *string, unsigned bit, unsigned laps,

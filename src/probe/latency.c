@@ -57,17 +57,12 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
     return best;
 }
 
-/* Whether it is counted what the last counted level still serves of what it cannot hold. */
-static bool is_shared(const struct fm_lab *lab)
-{
-    return fm_lab_last_counted(lab) && fm_levels_are_fairly_counted(lab);
-}
-
 /* The first footprint of memory's that is past all levels which counters know; 0: none is. */
 static size_t first_past(const struct fm_lab *lab, const struct fm_known_level *memory)
 {
     double past = fm_lab_past_counted(lab);
-    if (is_shared(lab))
+    /* What the last of them still serves of it is counted, too. */
+    if (fm_levels_are_fairly_counted(lab))
         past = fmin(past, MOSTLY * fm_lab_last_counted(lab)->high);
     for (size_t i = 0; i < lab->walk.count; i++) {
         const double bytes = (double)lab->walk.points[i].bytes;
@@ -148,8 +143,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
         if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &readings[i], err))
             return false;
         /* Just past the caches they still serve a part, which is another for each placement. */
-        if (past && is_shared(lab) &&
-            !fm_mixtures_take(lab, index, bytes, readings[i], mixtures, err))
+        if (past && !fm_mixtures_take(lab, index, bytes, readings[i], mixtures, err))
             return false;
         if (mixtures->has[index])
             return true;
