@@ -106,18 +106,21 @@ static double held_of(const struct fm_known_level *level)
     return level->capacity > 0 ? level->capacity : level->rise_from;
 }
 
+/* Bytes of a way of the first level, after which its sets come again; 0: not known. */
+static size_t way_of_first(struct fm_lab *lab)
+{
+    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
+    const double ways = ways_of(lab, 0);
+    const bool known = ways > 0 && capacity && capacity->status == FM_MEASURED;
+    return known ? (size_t)(capacity->value.number / ways) : 0;
+}
+
 /* From a line to the next that lies at the same place of its page and shares its set of the first
    level: of such lines it holds no more than it has ways. A page where its sets are not known. */
 static size_t period_of_first(struct fm_lab *lab)
 {
-    const size_t page = lab->machine->info.page_size;
-    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
-    const double ways = ways_of(lab, 0);
-    if (ways <= 0 || !capacity || capacity->status != FM_MEASURED)
-        return page;
-    const size_t way = (size_t)(capacity->value.number / ways);
-    const size_t common = fm_common_divisor(way, page);
-    return common ? way / common * page : page;
+    const size_t page = lab->machine->info.page_size, way = way_of_first(lab);
+    return way ? way / fm_common_divisor(way, page) * page : page;
 }
 
 static bool prepare(struct fm_lab *lab, size_t index, bool sparse, struct fm_crowd *crowd,
@@ -298,11 +301,9 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
    of them; false: its sets are not known. */
 static bool share_first(struct fm_lab *lab, size_t line, struct fm_crowd_lines *lines)
 {
-    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
-    const double ways = ways_of(lab, 0);
-    if (ways <= 0 || !capacity || capacity->status != FM_MEASURED)
+    lines->period = way_of_first(lab);
+    if (lines->period == 0)
         return false;
-    lines->period = (size_t)(capacity->value.number / ways);
     lines->places = lines->period / PART / line;
     lines->apart = line;
     lines->in_order = true;
