@@ -40,6 +40,7 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define BEYOND 1.08
 /* … on either side of one that is another on each placement. */
 #define APART 1.25
+#define SOME  3
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -380,26 +381,8 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     return true;
 }
 
-/* Where pages lie scattered, to average over placements by the clock is what takes longest in a
-   survey; an event shows the same thinly and exactly. */
-static bool is_for_counters(const struct fm_lab *lab, size_t index)
-{
-    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
-    return found && !found->sharp && lab->known.scattered;
-}
-
-/* What comes after this needs to know about how much a level holds. */
-static void leave_to_counters(struct fm_lab *lab, size_t index)
-{
-    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
-    struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
-    lab->known.levels[index].capacity = found->effective;
-    if (finding)
-        fm_undetermined(finding, "left to the counters");
-}
-
-/* Where counters have shown an edge the clock need not search: it looks on either side of it. If it
-   sees anything else, *agrees is false. */
+/* Where counters have shown an edge the clock need not search: it looks on either side of it, on one
+   placement. If it sees anything else, *agrees is false. */
 static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
@@ -423,19 +406,30 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
     return true;
 }
 
+/* What each placement moves one may show on the wrong side: several are asked. To average over them
+   by the clock is what takes longest in a survey, and an event shows it thinly and exactly. */
+static bool confirm_on_some(struct fm_lab *lab, size_t index, bool *agrees, struct fm_error *err)
+{
+    const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
+    const int most = found && !found->sharp && lab->known.scattered ? SOME : 1;
+    *agrees = false;
+    for (int i = 0; i < most && !*agrees; i++)
+        if (!confirm(lab, index, agrees, err))
+            return false;
+    return true;
+}
+
 static bool find_capacity(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct edge edge;
     bool agrees;
+    if (!confirm_on_some(lab, index, &agrees, err))
+        return false;
+    if (agrees)
+        return true;
     if (is_soft(lab, index))
         return report_fitted(lab, index, err);
-    if (is_for_counters(lab, index)) {
-        leave_to_counters(lab, index);
-        return true;
-    }
-    if (!confirm(lab, index, &agrees, err))
-        return false;
-    return agrees || (measure_level(lab, index, &edge, err) && report(lab, &edge, err));
+    return measure_level(lab, index, &edge, err) && report(lab, &edge, err);
 }
 
 /* What comes after this needs to know about how much a level holds: where the clock cannot tell,

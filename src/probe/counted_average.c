@@ -9,7 +9,7 @@
    pages make luck count for more; in units of all of them, where each placement tells much, and
    thinly, where it tells as much of a few. */
 #define FEWEST_PLACEMENTS 4
-#define MOST_PLACEMENTS   128
+#define MOST_PLACEMENTS   512
 #define UNITS_IN_ALL      1e5
 #define UNITS_THINLY      4e4
 /* Placements on which the first or the last footprint of a grid must be too large or too small
@@ -35,6 +35,9 @@
 #define FEW_WIDER   3
 #define LEAST_WIDTH 0.01
 #define ENOUGH      3
+/* Placements of which one, at least, has a set too many 99 times of 100, where one in so many has:
+   fewer that have none tell no more. */
+#define RARE 4.6
 
 /* Where one in twenty misses on this placement, roughly. */
 static bool crossing_here(struct fm_lab *lab, struct fm_count_search *search, double about,
@@ -80,6 +83,7 @@ struct grid {
     double units[GRID], mean[GRID], variance[GRID];
     unsigned placements[GRID];
     double sum[GRID], squares[GRID];
+    double least; /* part that ever missed; 0: none did yet */
 };
 
 /* The pair of footprints to ask after this one: nearer to where one in twenty is passed; -1 and
@@ -97,6 +101,8 @@ static void add_part(struct grid *grid, int i, double part)
     grid->sum[i] += part;
     grid->squares[i] += part * part;
     grid->mean[i] = grid->sum[i] / n;
+    if (part > 0 && (grid->least == 0 || part < grid->least))
+        grid->least = part;
     grid->variance[i] =
         n > 1 ? fmax(0, grid->squares[i] / n - grid->mean[i] * grid->mean[i]) / (n - 1) : 0;
 }
@@ -123,15 +129,45 @@ static unsigned fewer_placements(const struct grid *grid, int at)
                                                            : grid->placements[at + 1];
 }
 
-/* How far off where one in twenty is passed may be, in units, 99 times of 100: few placements tell
-   little of how far they lie apart. */
-static double width_at(const struct grid *grid, int at)
+/* How far off a mean may be, 99 times of 100: few placements tell little of how far they lie apart;
+   and where too full a set is rare, one more placement could have been the one that has it. */
+static double error_of(const struct grid *grid, int i)
 {
-    const double rise = grid->mean[at + 1] - grid->mean[at];
-    const double run = grid->units[at + 1] - grid->units[at];
-    const double error =
-        sqrt(fmax(grid->variance[at], grid->variance[at + 1])) * run / fmax(rise, 1e-9);
-    return WIDE * (1 + FEW_WIDER / fmax(1, fewer_placements(grid, at) - 1.0)) * error;
+    const double n = grid->placements[i];
+    return fmax(WIDE * (1 + FEW_WIDER / fmax(1, n - 1)) * sqrt(grid->variance[i]),
+                RARE * grid->least / n);
+}
+
+/* Where means that are so many errors higher pass one in twenty, in units: on the line through the
+   two footprints that it lies between, or at the first or the last that was asked. */
+static double passes_at(const struct grid *grid, double errors)
+{
+    double before = 0, part_before = 0;
+    for (int i = 0; i < GRID; i++) {
+        if (grid->placements[i] == 0)
+            continue;
+        const double part = fmax(part_before, grid->mean[i] + errors * error_of(grid, i));
+        if (part > FM_ONE_IN_TWENTY && before == 0)
+            return grid->units[i];
+        if (part > FM_ONE_IN_TWENTY)
+            return before + (FM_ONE_IN_TWENTY - part_before) / (part - part_before) *
+                                (grid->units[i] - before);
+        before = grid->units[i];
+        part_before = part;
+    }
+    return before;
+}
+
+/* Where one in twenty is passed, and the interval that holds it 99 times of 100, in units. */
+struct passing {
+    double at, low, high;
+};
+
+static struct passing passing_of(const struct grid *grid)
+{
+    const double at = passes_at(grid, 0);
+    return (struct passing){at, fmin(passes_at(grid, 1), (1 - LEAST_WIDTH) * at),
+                            fmax(passes_at(grid, -1), (1 + LEAST_WIDTH) * at)};
 }
 
 /* Asks pairs of footprints until one in twenty is passed between them for sure: *at. Ends with
@@ -156,24 +192,21 @@ static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, doub
         const int next = next_pair(grid, *at);
         if ((next < 0 || next == GRID - 1) && fewer_placements(grid, *at) < doubt)
             continue;
+        const struct passing passing = passing_of(grid);
         const bool sure = fewer_placements(grid, *at) >= ENOUGH &&
-                          width_at(grid, *at) < LEAST_WIDTH * grid->units[*at];
+                          passing.high - passing.low < 2.01 * LEAST_WIDTH * passing.at;
         *passed = next == *at && (sure || p >= placements);
         *at = next;
     }
     return true;
 }
 
-static void read_grid(const struct grid *grid, int at, double unit, struct fm_counted *found)
+static void read_grid(const struct grid *grid, double unit, struct fm_counted *found)
 {
-    const double rise = grid->mean[at + 1] - grid->mean[at];
-    const double run = grid->units[at + 1] - grid->units[at];
-    const double share = (FM_ONE_IN_TWENTY - grid->mean[at]) / rise;
-    const double crossing = grid->units[at] + share * run;
-    const double wide = fmax(width_at(grid, at), LEAST_WIDTH * crossing);
-    found->bytes = found->effective = round(crossing) * unit;
-    found->low = floor(fmax(0, crossing - wide)) * unit;
-    found->high = ceil(crossing + wide) * unit;
+    const struct passing passing = passing_of(grid);
+    found->bytes = found->effective = round(passing.at) * unit;
+    found->low = floor(passing.low) * unit;
+    found->high = ceil(passing.high) * unit;
 }
 
 /* Where one in twenty misses on an average placement. */
@@ -190,7 +223,7 @@ static bool average(struct fm_lab *lab, struct fm_count_search *search, double c
         if (!sample_grid(lab, search, centre, ratio, &grid, &at, &passed, err))
             return false;
         if (passed) {
-            read_grid(&grid, at, (double)search->plan->unit, found);
+            read_grid(&grid, (double)search->plan->unit, found);
             return true;
         }
         centre = grid.units[at < 0 ? 0 : at];

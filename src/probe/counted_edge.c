@@ -19,6 +19,8 @@
 #define BEYOND    1.4
 /* … of what fits, this part at most, by far. */
 #define MOST_WITHIN 0.3
+/* … unless so many placements in a row happen to crowd a few pages that would fit on most. */
+#define LUCKLESS 3
 
 /* Times the lines at which one in twenty misses that a level of uneven sets may hold some of: about
    twice that are all it has, and as many again leave some of its sets not full. */
@@ -236,12 +238,14 @@ static bool compare(struct fm_lab *lab, struct fm_count_search *search, size_t u
                     double most, enum likeness *likeness, struct fm_error *err)
 {
     const double few = FEW * (double)units;
-    double thin, full;
+    double thin = INFINITY, full;
     *likeness = ALIKE_BOTH;
     if (fm_count_thinness(lab, search, units) == 1)
         return true;
-    if (!fm_misses_over(lab, search, units, few, &thin, err))
-        return false;
+    for (int i = 0; i < LUCKLESS && thin >= most * (double)units; i++)
+        if ((i > 0 && !fm_count_place(lab, search, search->placed, err)) ||
+            !fm_misses_over(lab, search, units, few, &thin, err))
+            return false;
     /* What misses within what was seen to fit was never a part of it: one set takes as many units
        from anywhere, and a footprint that is thinner by half has twice as many. */
     if (thin > most * (double)units) {

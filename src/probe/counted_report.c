@@ -5,6 +5,9 @@
 #include "probe/counted_search.h"
 #include "probe/lab.h"
 
+/* Where one in twenty misses is known this well beside an edge that is sharp. */
+#define KNOWN_TO 1.01
+
 static struct fm_finding *finding_of(struct fm_lab *lab, unsigned bit, const char *attribute,
                                      const char *unit)
 {
@@ -75,7 +78,7 @@ static void report_cache(struct fm_lab *lab, unsigned bit, const struct fm_count
 {
     struct fm_finding *capacity = finding_of(lab, bit, "capacity", "B");
     const double high = voice->effective && bit > 0 && bit < FM_CACHE_LEVELS
-                            ? fmax(found->bytes, FM_CLOSE * found->effective)
+                            ? fmax(found->bytes, KNOWN_TO * found->effective)
                             : found->bytes;
     /* Where lots are drawn it is not known of what misses whether it would still find its place: it
        may hold all of it or all but that. */

@@ -348,7 +348,8 @@ static bool try_all_ways(struct fm_lab *lab, const struct fm_counted_plan *plan,
     enum verdict verdict = NOT;
     bool asked = false;
     for (size_t ways = 1; ways < lines && verdict != SURELY; ways++) {
-        const double least = found->ways ? nearly_all(ways) : TOO_MANY;
+        /* One way leaves no policy a choice: both of two lines miss. */
+        const double least = found->ways || ways == 1 ? nearly_all(ways) : TOO_MANY;
         const bool ask = exact && (found->ways || (!asked && ways > FEW_WAYS));
         bool possible = true;
         if (lines % ways)

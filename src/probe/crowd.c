@@ -333,15 +333,28 @@ static bool is_full(const struct fm_crowd *crowd, const struct fm_crowded *shown
     return shown->classes && crowd->in_a_row >= REFUSED * (crowd->count / ways + 1);
 }
 
-/* So few items hardly meet anywhere: they are taken in without a question, and what they take is
-   what others are compared with. */
+/* So few items hardly meet anywhere: they are taken in, and what they take is what others are
+   compared with. A counter shows whether they do, and then others are: one class too full at the
+   start would be found again and again. */
 static bool begin_anywhere(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_error *err)
 {
     const size_t count = crowd->batch < crowd->items ? crowd->batch : crowd->items;
-    memcpy(crowd->held, crowd->pool, count * sizeof *crowd->held);
-    memcpy(crowd->trial, crowd->pool, count * sizeof *crowd->trial);
-    crowd->next = crowd->count = count;
-    return crowd->tell || crowd->time(lab, crowd, count, &crowd->base_ns, err);
+    bool taken = false;
+    for (size_t from = 0; from + count <= crowd->items && !taken; from += count) {
+        double misses = 0;
+        memcpy(crowd->trial, crowd->pool + from, count * sizeof *crowd->trial);
+        if (!(crowd->tell ? crowd->tell(lab, crowd, count, &misses, err)
+                          : crowd->time(lab, crowd, count, &crowd->base_ns, err)))
+            return false;
+        taken = is_none(crowd, misses);
+        crowd->next = from + count;
+    }
+    if (taken)
+        memcpy(crowd->held, crowd->trial, count * sizeof *crowd->held);
+    else
+        crowd->next = crowd->items;
+    crowd->count = taken ? count : 0;
+    return true;
 }
 
 bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,

@@ -11,7 +11,7 @@
 
 /* Points of the rise that are read again, at the most. */
 #define MOST_POINTS 5
-/* … and where counters know the edge. */
+/* … and where counters know the edge: by one point, unless it lies elsewhere on each placement. */
 #define FEW_POINTS 1
 /* Parts of the rise between which a reading tells where it is. */
 #define LOW_PART  0.1
@@ -39,8 +39,9 @@ static void choose_points(const struct fm_lab *lab, struct look *look)
             part < HIGH_PART)
             all[n++] = i;
     }
-    const bool counted = fm_lab_counted(lab, (unsigned)lab->known.count - 2);
-    const size_t most = counted ? FEW_POINTS : MOST_POINTS;
+    const struct fm_counted *counted = fm_lab_counted(lab, (unsigned)lab->known.count - 2);
+    const size_t few = counted && !counted->sharp && lab->known.scattered ? 0 : FEW_POINTS;
+    const size_t most = counted ? few : MOST_POINTS;
     look->count = n < most ? n : most;
     for (size_t i = 0; i < look->count; i++)
         look->index[i] = all[i * n / look->count];
@@ -77,6 +78,12 @@ static bool read_again(struct fm_lab *lab, size_t index, struct reading *last, s
            fm_lab_go_on(lab, 0.5, err) && fm_walk_sample(lab, index, &how, &last->ns, err);
 }
 
+/* Whether placements showed this before. */
+static bool was_seen(const struct fm_walk_point *point, double ns)
+{
+    return ns + point->tlb_ns >= point->low && ns + point->tlb_ns <= point->high;
+}
+
 /* Times further that footprints reach now for the same latency; 1: no rise to tell it by. */
 static bool find_move(struct fm_lab *lab, struct reading *last, double *move, struct fm_error *err)
 {
@@ -85,10 +92,13 @@ static bool find_move(struct fm_lab *lab, struct reading *last, double *move, st
     double moves[MOST_POINTS];
     choose_points(lab, &look);
     for (size_t i = 0; i < look.count; i++) {
-        const double bytes = (double)lab->walk.points[look.index[i]].bytes;
+        const struct fm_walk_point *point = &lab->walk.points[look.index[i]];
         if (!read_again(lab, look.index[i], last, err))
             return false;
-        moves[i] = bytes / footprint_of(&lab->walk, level->flat_from, level[1].flat_to, last->ns);
+        moves[i] = was_seen(point, last->ns) ? 1
+                                             : (double)point->bytes /
+                                                   footprint_of(&lab->walk, level->flat_from,
+                                                                level[1].flat_to, last->ns);
     }
     *move = look.count ? fm_median(moves, look.count) : 1;
     return true;

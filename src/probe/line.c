@@ -45,20 +45,24 @@ static const struct spend usual = {3, 8, 3}, hurried = {1, 2, 1};
 
 /* A footprint this many times another is no longer the same question. */
 #define MOVED 4
+/* Times what counters saw a level hold from where more than a few miss on any placement. */
+#define BEYOND 1.25
 
 /* The point at which touching half makes the greatest difference for its latency, and that
    difference. */
-static size_t telling_point(const struct fm_lab *lab, const struct fm_known_level *level,
-                            const struct fm_known_level *next, double *difference)
+static size_t telling_point(const struct fm_lab *lab, size_t index, double *difference)
 {
     const struct fm_walk *walk = &lab->walk;
+    const struct fm_known_level *level = &lab->known.levels[index], *next = level + 1;
+    const struct fm_counted *counted = fm_lab_counted(lab, (unsigned)index);
+    const double from = fmax(level->rise_from, counted ? BEYOND * counted->effective : 0);
     const double end = fmin(next->flat_to, 8 * fmax(level->rise_to, level->rise_from));
     size_t best = 0;
     double most = 0;
     *difference = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes <= level->rise_from || bytes > end)
+        if (bytes <= from || bytes > end)
             continue;
         const double here = fm_walk_mean(&walk->points[i]);
         const double contrast = log(here / fm_walk_at(walk, bytes * CROWDED));
@@ -185,13 +189,24 @@ static bool ask(struct fm_lab *lab, const struct question *question, struct fm_k
     return true;
 }
 
+/* Whether one part of each page shows what all of it does: counters saw so of the level itself, and
+   the first one has no more sets for that part than its share, which are those of whole pages. */
+static bool shows_thinly(const struct fm_lab *lab, size_t index)
+{
+    const struct fm_counted *counted = fm_lab_counted(lab, (unsigned)index);
+    const struct fm_counted *first = fm_lab_counted(lab, 0);
+    if (!counted || !counted->thin || !first || !first->ways)
+        return false;
+    return (size_t)first->bytes / first->ways % lab->machine->info.page_size == 0;
+}
+
 bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
     /* Luck that misleads one placement does not also mislead the counters. */
     const struct fm_counted *counted = fm_lab_counted(lab, (unsigned)index);
     double step;
-    const size_t telling = telling_point(lab, level, level + 1, &step);
+    const size_t telling = telling_point(lab, index, &step);
     double bytes = (double)lab->walk.points[telling].bytes;
     /* Half of a line that was counted must keep its misses, and the line must not. */
     const size_t half = counted && counted->ways ? counted->line / 2 : 0;
@@ -209,7 +224,7 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
                                           .step = step,
                                           .placements = spend->placements,
                                           .most = spend->most_placements,
-                                          .thin = counted && counted->thin,
+                                          .thin = shows_thinly(lab, index),
                                           .counted = told};
         if (!curve)
             return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
@@ -224,7 +239,7 @@ bool fm_line_is_stale(const struct fm_lab *lab, size_t index)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     double difference;
-    const size_t telling = telling_point(lab, level, level + 1, &difference);
+    const size_t telling = telling_point(lab, index, &difference);
     return telling &&
            fabs(log((double)lab->walk.points[telling].bytes / level->line_bytes)) > log(MOVED);
 }
