@@ -34,7 +34,7 @@
 #define WIDE        2.6
 #define FEW_WIDER   3
 #define LEAST_WIDTH 0.01
-#define ENOUGH      3
+#define ENOUGH      6
 /* Placements of which one, at least, has a set too many 99 times of 100, where one in so many has:
    fewer that have none tell no more. */
 #define RARE 4.6
@@ -107,16 +107,16 @@ static void add_part(struct grid *grid, int i, double part)
         n > 1 ? fmax(0, grid->squares[i] / n - grid->mean[i] * grid->mean[i]) / (n - 1) : 0;
 }
 
-/* One placement, at a footprint and the one before. */
+/* A footprint and the one before, each on a placement of its own: pseudo-LRU that another string
+   left behind, though all of this one comes anew, misses less often than on fresh pages. */
 static bool sample_pair(struct fm_lab *lab, struct fm_count_search *search, struct grid *grid,
                         int at, struct fm_error *err)
 {
     for (int i = at + 1; i >= at; i--) {
         const size_t units = (size_t)grid->units[i];
         double each;
-        if (i > at && !fm_count_place(lab, search, (units + 1) * search->plan->unit, err))
-            return false;
-        if (!fm_misses_over(lab, search, units, 0, &each, err))
+        if (!fm_count_place(lab, search, (units + 1) * search->plan->unit, err) ||
+            !fm_misses_over(lab, search, units, 0, &each, err))
             return false;
         add_part(grid, i, each / (double)units);
     }
@@ -138,24 +138,20 @@ static double error_of(const struct grid *grid, int i)
                 RARE * grid->least / n);
 }
 
-/* Where means that are so many errors higher pass one in twenty, in units: on the line through the
-   two footprints that it lies between, or at the first or the last that was asked. */
-static double passes_at(const struct grid *grid, double errors)
+/* How the part that misses rises from a unit to the next, by all footprints that were asked, each
+   for as much as its placements tell. */
+static double slope_of(const struct grid *grid)
 {
-    double before = 0, part_before = 0;
+    double weight = 0, x = 0, y = 0, xx = 0, xy = 0;
     for (int i = 0; i < GRID; i++) {
-        if (grid->placements[i] == 0)
-            continue;
-        const double part = fmax(part_before, grid->mean[i] + errors * error_of(grid, i));
-        if (part > FM_ONE_IN_TWENTY && before == 0)
-            return grid->units[i];
-        if (part > FM_ONE_IN_TWENTY)
-            return before + (FM_ONE_IN_TWENTY - part_before) / (part - part_before) *
-                                (grid->units[i] - before);
-        before = grid->units[i];
-        part_before = part;
+        const double n = grid->placements[i];
+        weight += n;
+        x += n * grid->units[i];
+        y += n * grid->mean[i];
+        xx += n * grid->units[i] * grid->units[i];
+        xy += n * grid->units[i] * grid->mean[i];
     }
-    return before;
+    return (weight * xy - x * y) / (weight * xx - x * x);
 }
 
 /* Where one in twenty is passed, and the interval that holds it 99 times of 100, in units. */
@@ -163,11 +159,16 @@ struct passing {
     double at, low, high;
 };
 
-static struct passing passing_of(const struct grid *grid)
+/* Known as well as what misses at the two footprints around it. */
+static struct passing passing_at(const struct grid *grid, int at)
 {
-    const double at = passes_at(grid, 0);
-    return (struct passing){at, fmin(passes_at(grid, 1), (1 - LEAST_WIDTH) * at),
-                            fmax(passes_at(grid, -1), (1 + LEAST_WIDTH) * at)};
+    const double rise = grid->mean[at + 1] - grid->mean[at];
+    const double run = grid->units[at + 1] - grid->units[at];
+    const double share = (FM_ONE_IN_TWENTY - grid->mean[at]) / rise;
+    const double units = grid->units[at] + share * run;
+    const double error = fmax(error_of(grid, at), error_of(grid, at + 1)) / slope_of(grid);
+    const double wide = fmin(fmax(error, LEAST_WIDTH * units), units / 2);
+    return (struct passing){units, units - wide, units + wide};
 }
 
 /* Asks pairs of footprints until one in twenty is passed between them for sure: *at. Ends with
@@ -192,18 +193,20 @@ static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, doub
         const int next = next_pair(grid, *at);
         if ((next < 0 || next == GRID - 1) && fewer_placements(grid, *at) < doubt)
             continue;
-        const struct passing passing = passing_of(grid);
-        const bool sure = fewer_placements(grid, *at) >= ENOUGH &&
-                          passing.high - passing.low < 2.01 * LEAST_WIDTH * passing.at;
-        *passed = next == *at && (sure || p >= placements);
+        if (next == *at) {
+            const struct passing passing = passing_at(grid, *at);
+            const bool sure = fewer_placements(grid, *at) >= ENOUGH &&
+                              passing.high - passing.low < 2.01 * LEAST_WIDTH * passing.at;
+            *passed = sure || p >= placements;
+        }
         *at = next;
     }
     return true;
 }
 
-static void read_grid(const struct grid *grid, double unit, struct fm_counted *found)
+static void read_grid(const struct grid *grid, int at, double unit, struct fm_counted *found)
 {
-    const struct passing passing = passing_of(grid);
+    const struct passing passing = passing_at(grid, at);
     found->bytes = found->effective = round(passing.at) * unit;
     found->low = floor(passing.low) * unit;
     found->high = ceil(passing.high) * unit;
@@ -223,7 +226,7 @@ static bool average(struct fm_lab *lab, struct fm_count_search *search, double c
         if (!sample_grid(lab, search, centre, ratio, &grid, &at, &passed, err))
             return false;
         if (passed) {
-            read_grid(&grid, (double)search->plan->unit, found);
+            read_grid(&grid, at, (double)search->plan->unit, found);
             return true;
         }
         centre = grid.units[at < 0 ? 0 : at];

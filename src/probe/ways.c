@@ -370,6 +370,8 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
         (double)shown->held <= ways_of(lab, index - 1))
         outcome->why_ways =
             "the level inside holds all lines that share a set of it and of this one";
+    if (!outcome->why_ways && !one_class && shown->full && shown->held < crowd->shallow)
+        outcome->why_ways = "the level inside holds a part of what this one seems to hold";
     outcome->behind =
         !crowd->tell && crowd->count > crowd->shallow && crowd->base_ns > FURTHER * crowd->hit_ns;
     if (!outcome->why_ways && outcome->behind)

@@ -10,13 +10,8 @@
 #define SOME_PAGES (4u << 20)
 #define MANY_PAGES (32u << 20)
 
-/* Under a sanitizer each takes eight times as long, and is there for its memory. */
-#ifdef __SANITIZE_ADDRESS__
-#define RANDOM_MACHINES 2u
-#else
 #define RANDOM_MACHINES 4u
-#endif
-#define SURVEYS 1u
+#define SURVEYS         1u
 
 /* Two levels of caches and no TLB. */
 static struct fm_description tlb_lab(void)
