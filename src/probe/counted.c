@@ -32,9 +32,11 @@
 /* Lines that are given up by lot find their places one after another: the last of a set of 16 takes
    16 laps on an average, and the last of a hundred such sets five times that. In references where
    that is too many. */
-#define SETTLE_LOTS     128
-#define MOST_REFERENCES ((size_t)1 << 21)
-#define PATIENT_TRIES   8
+#define SETTLE_LOTS 128
+/* … after which all but a few have. */
+#define SETTLE_MOST_LOTS 24
+#define MOST_REFERENCES  ((size_t)1 << 21)
+#define PATIENT_TRIES    8
 /* What still misses after so many laps and misses less than so much of what it did has settled. */
 #define SETTLED 0.5
 
@@ -42,25 +44,35 @@
    lap, which shows where all fits or hardly anything does; or it goes on from the run before. */
 enum settling { SETTLE_USUALLY, SETTLE_BY_LOT, SETTLE_BRIEFLY, SETTLED_BEFORE };
 
-static unsigned settling_laps(size_t count, enum settling settling)
+static unsigned settling_laps(size_t count, enum settling settling, bool lots)
 {
     const size_t most = MOST_REFERENCES / count;
     if (settling == SETTLE_BRIEFLY)
         return 1;
+    if (settling == SETTLE_USUALLY && lots)
+        return count <= LONG_STRING ? SETTLE_MOST_LOTS : SETTLE;
     if (settling == SETTLE_USUALLY)
         return count <= LONG_STRING ? SETTLE : SETTLE_LONG;
     return most > SETTLE_LOTS ? SETTLE_LOTS : most < SETTLE ? SETTLE : (unsigned)most;
 }
 
-static void settle(struct fm_string *string, const struct fm_count_care *care,
-                   enum settling settling)
+/* Whether a structure was seen to draw lots, and none inside it. */
+static bool draws_lots(const struct fm_lab *lab, unsigned bit)
 {
+    return bit < FM_CACHE_LEVELS && fm_counts_vary(lab, bit) &&
+           (bit == 0 || !fm_counts_vary(lab, bit - 1));
+}
+
+static void settle(const struct fm_lab *lab, struct fm_string *string,
+                   const struct fm_count_care *care, enum settling settling)
+{
+    const size_t count = string->orders[0].count;
     /* Pseudo-LRU settles when all of a string comes anew, and may not when half of it is there. */
     fm_string_flush(string);
     /* Jumps know no parts of an order. */
     if (care->warmth == FM_WARM_GROWN && !care->manner.jumps)
         fm_string_grow(string);
-    fm_string_prime(string, settling_laps(string->orders[0].count, settling));
+    fm_string_prime(string, settling_laps(count, settling, draws_lots(lab, care->bit)));
 }
 
 static void add_phases(const struct fm_lab *lab, struct fm_string *string, unsigned laps,
@@ -68,7 +80,7 @@ static void add_phases(const struct fm_lab *lab, struct fm_string *string, unsig
 {
     string->phase_count = 0;
     if (settling != SETTLED_BEFORE)
-        settle(string, care, settling);
+        settle(lab, string, care, settling);
     fm_string_time(string, laps * string->orders[0].count);
     if (care->manner.jumps)
         fm_string_jump(string);

@@ -21,7 +21,7 @@
 /* … two of which may tell as much; of so many pages none need be sent out. */
 #define FEW_SCOUTS 2
 #define MANY_UNITS 32768
-#define MANY_PAGES 512
+#define MANY_PAGES 256
 #define ROUGHLY    1.03
 #define GRID       6
 #define MIDDLE     2.5

@@ -140,7 +140,8 @@ static bool narrow_none(struct fm_lab *lab, struct fm_count_search *search, stru
     if (bounds->none < inside && bounds->some > inside && !is_soft(bounds) &&
         !look(lab, search, inside, bounds, err))
         return false;
-    for (unsigned looks = 0; inside && bounds->none >= inside && bounds->some > bounds->none + 1;
+    for (unsigned looks = 0;
+         inside && bounds->none >= inside && bounds->some > bounds->none + 1 && !is_soft(bounds);
          looks++) {
         const size_t edge = looks % 3 == 2 ? 0 : likely_edge(bounds);
         const size_t middle = bounds->none + (bounds->some - bounds->none) / 2;

@@ -142,8 +142,8 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
     for (unsigned i = 0; i < placements; i++) {
         if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &readings[i], err))
             return false;
-        /* Just past the caches they still serve a part, which is another for each placement. */
-        if (past && !fm_mixtures_take(lab, index, bytes, readings[i], mixtures, err))
+        /* Others serve a part, which is another for each placement. */
+        if (index > 0 && !fm_mixtures_take(lab, index, bytes, readings[i], mixtures, err))
             return false;
         if (mixtures->has[index])
             return true;

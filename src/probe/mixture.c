@@ -5,8 +5,11 @@
 #include "probe/served.h"
 #include "refstring/refstring.h"
 
-/* Part of what a level holds, at which it has all that those inside do not have. */
+/* Part of what a level holds, at which it has all that those inside do not have; and one at which
+   hardly anything misses it, on any placement, if that is well beyond the level inside. */
 #define NEARLY_ALL 0.9
+#define SURELY_ALL 0.6
+#define BEYOND     2
 /* Part of the references that it must serve to be told by them. */
 #define MOST 0.5
 /* What two good surveys of one machine differ by. */
@@ -34,7 +37,10 @@ bool fm_mixtures_add(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtu
 {
     if (!fm_levels_are_fairly_counted(lab) || index == 0 || index + 1 >= lab->known.count)
         return true;
-    const size_t bytes = (size_t)(NEARLY_ALL * fm_lab_counted(lab, (unsigned)index)->effective);
+    const double inside = fm_lab_counted(lab, (unsigned)index - 1)->effective;
+    const double holds = fm_lab_counted(lab, (unsigned)index)->effective;
+    const size_t bytes =
+        (size_t)fmin(NEARLY_ALL * holds, fmax(SURELY_ALL * holds, BEYOND * inside));
     double ns;
     return fm_lab_place(lab, bytes, err) && fm_walk_measure_well(lab, bytes, &ns, err) &&
            fm_mixtures_take(lab, index, bytes, ns, mixtures, err);
