@@ -144,7 +144,11 @@ bool fm_count_holds_again(struct fm_lab *lab, struct fm_count_search *search, si
     for (int i = 0; i < times && *yes; i++) {
         double within, beyond;
         if (!fm_count_place(lab, search, search->placed, err) ||
-            !fm_misses_over(lab, search, units, FM_NO_MISS, &within, err) ||
+            !fm_misses_over(lab, search, units, FM_NO_MISS, &within, err))
+            return false;
+        /* A few, of one set, may be somebody else's doing. */
+        const bool few = within > FM_NO_MISS && within < FEW * (double)units;
+        if ((few && !fm_misses_over(lab, search, units, FM_NO_MISS, &within, err)) ||
             !fm_misses_over(lab, search, units + step, FM_NO_MISS, &beyond, err))
             return false;
         *yes = within <= FM_NO_MISS && beyond > FM_NO_MISS;

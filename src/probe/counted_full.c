@@ -9,6 +9,8 @@
 #define ROUND 3
 /* … and that are near enough where pages move what lies between. */
 #define NEARLY 1.03
+/* … lines, of the longest there are. */
+#define FEW_LINES 2
 /* A little less than how close the bounds must come. */
 #define BESIDE 1.0038
 /* So near to one in twenty, as a part of it, is where it is. */
@@ -60,10 +62,11 @@ static bool look(struct fm_lab *lab, struct fm_count_search *search, size_t unit
 }
 
 /* Where some miss long before one in twenty does there is no sharp edge: even of one way that is a
-   fortieth further. */
-static bool is_soft(const struct bounds *bounds)
+   fortieth further, or a few lines, of which the first may make few others miss. */
+static bool is_soft(const struct fm_counted_plan *plan, const struct bounds *bounds)
 {
-    return (double)bounds->some * NEARLY < (double)bounds->fits;
+    return (double)bounds->some * NEARLY < (double)bounds->fits &&
+           (bounds->fits - bounds->some) * plan->unit > FEW_LINES * plan->longest_line;
 }
 
 /* The number between two that is a multiple of the largest power of two. */
@@ -94,7 +97,7 @@ static bool try_round_numbers(struct fm_lab *lab, struct fm_count_search *search
     if (bounds->none && bounds->none >= inside && bounds->some > bounds->none + 1 &&
         !look(lab, search, bounds->none + 1, bounds, err))
         return false;
-    for (int i = 0; i < ROUND && !is_soft(bounds); i++) {
+    for (int i = 0; i < ROUND && !is_soft(search->plan, bounds); i++) {
         const size_t above = least_edge(bounds);
         if (bounds->some <= above + 1)
             return true;
@@ -137,11 +140,11 @@ static bool narrow_none(struct fm_lab *lab, struct fm_count_search *search, stru
 {
     const size_t inside = (size_t)(FM_WELL_INSIDE * (double)bounds->fits);
     bool asked = false, hold = true;
-    if (bounds->none < inside && bounds->some > inside && !is_soft(bounds) &&
+    if (bounds->none < inside && bounds->some > inside && !is_soft(search->plan, bounds) &&
         !look(lab, search, inside, bounds, err))
         return false;
-    for (unsigned looks = 0;
-         inside && bounds->none >= inside && bounds->some > bounds->none + 1 && !is_soft(bounds);
+    for (unsigned looks = 0; inside && bounds->none >= inside && bounds->some > bounds->none + 1 &&
+                             !is_soft(search->plan, bounds);
          looks++) {
         const size_t edge = looks % 3 == 2 ? 0 : likely_edge(bounds);
         const size_t middle = bounds->none + (bounds->some - bounds->none) / 2;
