@@ -381,8 +381,8 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     return true;
 }
 
-/* Where counters have shown an edge the clock need not search: it looks on either side of it, on one
-   placement. If it sees anything else, *agrees is false. */
+/* Where counters have shown an edge the clock need not search: it looks on either side of it, on
+   one placement. If it sees anything else, *agrees is false. */
 static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];

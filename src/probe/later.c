@@ -96,9 +96,10 @@ static bool find_move(struct fm_lab *lab, struct reading *last, double *move, st
         if (!read_again(lab, look.index[i], last, err))
             return false;
         /* One alone that is on a plateau now tells that the rise is elsewhere, but not how far. */
-        const double part = look.count > 1 ? 0 : LOW_PART * (look.top_ns - look.base_ns);
-        const double ns = fmin(fmax(last->ns, look.base_ns + part), look.top_ns - part);
-        const double was = footprint_of(&lab->walk, level->flat_from, level[1].flat_to, ns);
+        const double part = LOW_PART * (look.top_ns - look.base_ns);
+        const double near = fmin(fmax(last->ns, look.base_ns + part), look.top_ns - part);
+        const double was = footprint_of(&lab->walk, level->flat_from, level[1].flat_to,
+                                        look.count > 1 ? last->ns : near);
         moves[i] = was_seen(point, last->ns) ? 1 : (double)point->bytes / was;
     }
     *move = look.count ? fm_median(moves, look.count) : 1;
