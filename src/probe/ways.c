@@ -26,10 +26,15 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 /* Times that it is tried, and part of what may be spent after which it is not tried again. */
 #define TRIES  4
 #define ENOUGH 0.4
+/* Times the first level that the second holds where that leaves lines of any pages alone: to try
+   those first that share a set of it takes more memory. */
+#define ROOMY 4
 /* Words at another place of some pages, at least, to see whether they fall into the same sets; and
    the part of a set that misses then. */
 #define LEAST_OTHERS 8
-#define FULL         0.5
+/* Times what the level inside holds from where that hardly spares this one anything. */
+#define SPARED 8
+#define FULL   0.5
 /* Times what the levels inside may hold that leave none of them alone in a set of theirs, where it
    would stay and never be asked for here. */
 #define KEPT 4
@@ -244,7 +249,8 @@ static double expected_capacity(double page, double classes, uint32_t ways)
 
 /* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
    ways and classes lead to expect of all. Unless the two are at odds the second is nearer; but not
-   so near as counters, which know nothing of LRU. */
+   so near as counters, which know nothing of LRU, nor where the level inside, if its policy keeps a
+   part of what it has no room for, spares this one many references. */
 static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
                              size_t granule)
 {
@@ -258,7 +264,8 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_c
         return;
     const double expected = expected_capacity(page, (double)shown->held / ways, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
-    if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK))
+    const double inside = index > 0 ? lab->known.levels[index - 1].capacity : 0;
+    if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK) || expected < SPARED * inside)
         return;
     fm_measured(capacity, expected, expected * (1 - AGREE), expected * (1 + AGREE), 0.97,
                 "occupancy", "curve:cache-only");
@@ -390,11 +397,12 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
 {
     const double all = crowd->spend;
     const bool sparse = index == 1 && period_of_first(lab) > lines->page;
+    const bool roomy = held_of(&lab->known.levels[index]) > ROOMY * lab->known.levels[0].capacity;
     const int tries = lines->counted ? 1 + sparse : TRIES;
     double spent = 0;
     *best = (struct outcome){.why_ways = ""};
     for (int i = 0; i < tries && spent < ENOUGH * all; i++) {
-        struct outcome one = {.sparse = sparse && i % 2 == 0};
+        struct outcome one = {.sparse = sparse && (i % 2 == 0) != roomy};
         if (!prepare(lab, index, one.sparse, crowd, lines))
             continue;
         crowd->spend = all - spent;
