@@ -32,9 +32,7 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 /* Words at another place of some pages, at least, to see whether they fall into the same sets; and
    the part of a set that misses then. */
 #define LEAST_OTHERS 8
-/* Times what the level inside holds from where that hardly spares this one anything. */
-#define SPARED 8
-#define FULL   0.5
+#define FULL         0.5
 /* Times what the levels inside may hold that leave none of them alone in a set of theirs, where it
    would stay and never be asked for here. */
 #define KEPT 4
@@ -249,8 +247,8 @@ static double expected_capacity(double page, double classes, uint32_t ways)
 
 /* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
    ways and classes lead to expect of all. Unless the two are at odds the second is nearer; but not
-   so near as counters, which know nothing of LRU, nor where the level inside, if its policy keeps a
-   part of what it has no room for, spares this one many references. */
+   so near as counters, which know nothing of LRU, nor where all of it would stay in the level
+   inside. */
 static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
                              size_t granule)
 {
@@ -265,7 +263,7 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_c
     const double expected = expected_capacity(page, (double)shown->held / ways, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
     const double inside = index > 0 ? lab->known.levels[index - 1].capacity : 0;
-    if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK) || expected < SPARED * inside)
+    if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK) || expected < inside)
         return;
     fm_measured(capacity, expected, expected * (1 - AGREE), expected * (1 + AGREE), 0.97,
                 "occupancy", "curve:cache-only");
