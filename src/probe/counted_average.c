@@ -26,6 +26,7 @@
 #define GRID       6
 #define MIDDLE     2.5
 #define NARROW     0.03
+#define UNKNOWN    0.06
 #define WIDEST     0.25
 #define RECENTRE   8
 /* Standard errors that hold 99 of 100, and how much more it takes where they come of few readings,
@@ -57,7 +58,7 @@ static bool choose_grid(struct fm_lab *lab, struct fm_count_search *search, doub
                         double *ratio, struct fm_error *err)
 {
     double sum = 0, squares = 0, spread = 0;
-    *ratio = exp(NARROW);
+    *ratio = exp(UNKNOWN);
     if (*centre * (double)search->plan->unit > MANY_PAGES * (double)lab->machine->info.page_size)
         return true;
     int scouts = 0;
@@ -229,7 +230,9 @@ static bool average(struct fm_lab *lab, struct fm_count_search *search, double c
             read_grid(&grid, at, (double)search->plan->unit, found);
             return true;
         }
+        /* Scouts that agree by luck are far from it: the next grid is wider. */
         centre = grid.units[at < 0 ? 0 : at];
+        ratio = fmin(ratio * ratio, exp(WIDEST));
     }
     found->missed = false;
     return true;
