@@ -10,7 +10,7 @@
    thinly, where it tells as much of a few. */
 #define FEWEST_PLACEMENTS 4
 #define MOST_PLACEMENTS   512
-#define UNITS_IN_ALL      1e5
+#define UNITS_IN_ALL      2e5
 #define UNITS_THINLY      4e4
 /* Placements on which the first or the last footprint of a grid must be too large or too small
    before another is drawn up, of the half of all that there are. */
@@ -208,8 +208,10 @@ static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, doub
 static void read_grid(const struct grid *grid, int at, double unit, struct fm_counted *found)
 {
     const struct passing passing = passing_at(grid, at);
+    /* A line that is not known may be two units, of which one alone misses. */
+    const double sooner = found->line ? 0 : FM_ONE_IN_TWENTY / 2 / slope_of(grid);
     found->bytes = found->effective = round(passing.at) * unit;
-    found->low = floor(passing.low) * unit;
+    found->low = floor(fmax(passing.low - sooner, passing.at / 2)) * unit;
     found->high = ceil(passing.high) * unit;
 }
 
