@@ -5,9 +5,9 @@
 #include "probe/counted_search.h"
 #include "probe/lab.h"
 
-/* Placements whose misses are averaged: more of a small structure, whose few
-   pages make luck count for more; in units of all of them, where each placement tells much, and
-   thinly, where it tells as much of a few. */
+/* Placements whose misses are averaged: more of a small structure, whose few pages make luck count
+   for more; in units of all of them, where each placement tells much, and thinly, where it tells as
+   much of a few. */
 #define FEWEST_PLACEMENTS 4
 #define MOST_PLACEMENTS   512
 #define UNITS_IN_ALL      2e5
@@ -18,7 +18,8 @@
 /* Placements that tell how far those lie apart; how near each is searched; and the footprints at
    which all are averaged, one standard deviation apart. */
 #define SCOUTS 4
-/* … two of which may tell as much; of so many pages none need be sent out. */
+/* … two of which may tell as much; of so many pages none need be sent out, and how far apart they
+   are is not known. */
 #define FEW_SCOUTS 2
 #define MANY_UNITS 32768
 #define MANY_PAGES 256
@@ -36,9 +37,11 @@
 #define FEW_WIDER   3
 #define LEAST_WIDTH 0.01
 #define ENOUGH      6
-/* Placements of which one, at least, has a set too many 99 times of 100, where one in so many has:
-   fewer that have none tell no more. */
+/* Times as many placements as it takes on an average to meet one with a set that is too full, after
+   which one has been met 99 times of 100. */
 #define RARE 4.6
+/* A rise that readings do not show. */
+#define LEAST_SLOPE 1e-12
 
 /* Where one in twenty misses on this placement, roughly. */
 static bool crossing_here(struct fm_lab *lab, struct fm_count_search *search, double about,
@@ -152,12 +155,13 @@ static double slope_of(const struct grid *grid)
         xx += n * grid->units[i] * grid->units[i];
         xy += n * grid->units[i] * grid->mean[i];
     }
-    return (weight * xy - x * y) / (weight * xx - x * x);
+    return fmax((weight * xy - x * y) / (weight * xx - x * x), LEAST_SLOPE);
 }
 
 /* Where one in twenty is passed, and the interval that holds it 99 times of 100, in units. */
 struct passing {
     double at, low, high;
+    bool sure; /* no placements more would make it narrower */
 };
 
 /* Known as well as what misses at the two footprints around it. */
@@ -169,7 +173,11 @@ static struct passing passing_at(const struct grid *grid, int at)
     const double units = grid->units[at] + share * run;
     const double error = fmax(error_of(grid, at), error_of(grid, at + 1)) / slope_of(grid);
     const double wide = fmin(fmax(error, LEAST_WIDTH * units), units / 2);
-    return (struct passing){units, units - wide, units + wide};
+    return (struct passing){.at = units,
+                            .low = units - wide,
+                            .high = units + wide,
+                            .sure = error < LEAST_WIDTH * units &&
+                                    fewer_placements(grid, at) >= ENOUGH};
 }
 
 /* Asks pairs of footprints until one in twenty is passed between them for sure: *at. Ends with
@@ -194,12 +202,7 @@ static bool sample_grid(struct fm_lab *lab, struct fm_count_search *search, doub
         const int next = next_pair(grid, *at);
         if ((next < 0 || next == GRID - 1) && fewer_placements(grid, *at) < doubt)
             continue;
-        if (next == *at) {
-            const struct passing passing = passing_at(grid, *at);
-            const bool sure = fewer_placements(grid, *at) >= ENOUGH &&
-                              passing.high - passing.low < 2.01 * LEAST_WIDTH * passing.at;
-            *passed = sure || p >= placements;
-        }
+        *passed = next == *at && (p >= placements || passing_at(grid, *at).sure);
         *at = next;
     }
     return true;
