@@ -30,6 +30,8 @@
 #define MOST_PRIMES 16
 /* A single set takes any lines, from anywhere in this many times the capacity. */
 #define SPREAD 4
+/* Lists of such lines that are tried. */
+#define LISTS 8
 
 struct blocks {
     size_t count; /* of blocks */
@@ -193,24 +195,38 @@ static bool misses_anywhere(struct fm_lab *lab, const struct fm_counted_plan *pl
 }
 
 /* One set holds as many lines as it has, wherever they are, and so half as many, of which sets that
-   are many have too many somewhere; unless the level inside holds some of them, so that they are
-   never asked for here. */
-static bool is_full(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
-                    const struct fm_counted *found, bool *yes, struct fm_error *err)
+   are many have too many somewhere. */
+static bool hold_anywhere(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                          const struct fm_counted *found, uint64_t seed, bool *yes,
+                          struct fm_error *err)
 {
-    const uint64_t seed = fm_lab_seed(lab);
-    double misses, inside;
     *yes = true;
     for (size_t part = 2; part > 0 && *yes; part--) {
+        double misses;
         if (!misses_anywhere(lab, plan, plan->bit, lines / part, found->line, seed, &misses, err))
             return false;
         *yes = misses < TOO_MANY;
     }
-    if (!*yes || !inner_counts(lab, plan))
-        return true;
-    if (!misses_anywhere(lab, plan, plan->bit - 1, lines, found->line, seed, &inside, err))
-        return false;
-    *yes = inside > NEARLY_ALL * (double)lines;
+    return true;
+}
+
+/* That says nothing where the level inside holds some of them, so that they are never asked for
+   here: others are tried then. */
+static bool is_full(struct fm_lab *lab, const struct fm_counted_plan *plan, size_t lines,
+                    const struct fm_counted *found, bool *yes, struct fm_error *err)
+{
+    bool through = false;
+    *yes = true;
+    for (int i = 0; i < LISTS && *yes && !through; i++) {
+        const uint64_t seed = fm_lab_seed(lab);
+        double inside = INFINITY;
+        if (!hold_anywhere(lab, plan, lines, found, seed, yes, err) ||
+            (*yes && inner_counts(lab, plan) &&
+             !misses_anywhere(lab, plan, plan->bit - 1, lines, found->line, seed, &inside, err)))
+            return false;
+        through = inside > NEARLY_ALL * (double)lines;
+    }
+    *yes &= through;
     return true;
 }
 
