@@ -293,8 +293,9 @@ static bool is_sound(struct fm_lab *lab, struct fm_crowd *crowd, bool *yes, stru
         }
         sum += misses / FM_CROWD_LOOKS;
     }
-    /* A half that the levels inside may hold says nothing. */
-    *yes = half <= crowd->kept || !fm_crowd_is_some(crowd, sum);
+    /* What the levels inside may hold says nothing. */
+    const size_t asked = crowd->tell ? crowd->count : half;
+    *yes = asked <= crowd->kept || !fm_crowd_is_some(crowd, sum);
     return true;
 }
 

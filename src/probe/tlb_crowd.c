@@ -169,6 +169,24 @@ static size_t held_inside(const struct fm_tlbs *tlbs, size_t index)
     return (size_t)most;
 }
 
+/* Pages taken in that share a set of the level inside with so few others that it keeps them: they
+   are never asked for here. One more of that set would have all of them come at once, and is
+   refused. */
+static size_t stay_inside(const struct fm_tlbs *tlbs, size_t index, const struct fm_crowd *crowd)
+{
+    const struct fm_known_tlb *inside = index > 0 ? &tlbs->known[index - 1] : NULL;
+    size_t all = 0;
+    if (!inside || inside->hashed || inside->piece != tlbs->page)
+        return 0;
+    for (size_t set = 0; set < inside->sets; set++) {
+        size_t members = 0;
+        for (size_t i = 0; i < crowd->count; i++)
+            members += crowd->held[i] % inside->sets == set;
+        all += members <= inside->ways ? members : 0;
+    }
+    return all;
+}
+
 static bool decide(struct fm_lab *lab, struct fm_crowd *crowd, const struct fm_crowded *shown,
                    struct fm_known_tlb *tlb, struct fm_error *err)
 {
@@ -220,10 +238,13 @@ bool fm_crowd_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, unsign
     }
     crowd.most =
         (size_t)fmin((counted ? rises / RISES : 1) * ABOVE * tlb->step.missed, (double)crowd.items);
-    const bool good = fm_crowd_open(lab, &crowd, 0, 1, err) &&
-                      fm_place_pages(lab, &tlbs->list, crowd.items, err) &&
-                      fm_crowd_out(lab, &crowd, &shown, err) &&
-                      decide(lab, &crowd, &shown, tlb, err);
+    bool good = fm_crowd_open(lab, &crowd, 0, 1, err) &&
+                fm_place_pages(lab, &tlbs->list, crowd.items, err) &&
+                fm_crowd_out(lab, &crowd, &shown, err);
+    if (good) {
+        shown.held -= stay_inside(tlbs, index, &crowd);
+        good = decide(lab, &crowd, &shown, tlb, err);
+    }
     fm_crowd_close(&crowd);
     return good;
 }
