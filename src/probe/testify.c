@@ -22,8 +22,10 @@ static bool agrees(const struct fm_finding *finding, const struct fm_testimony *
     return testimony->low <= finding->high.number && testimony->high >= finding->low.number;
 }
 
+/* With the value goes what was noted of it. */
 static void take(struct fm_finding *finding, const struct fm_testimony *testimony)
 {
+    finding->note[0] = '\0';
     finding->value = finding->low = finding->high = testimony->value;
     if (testimony->value.kind == FM_VALUE_NUMBER) {
         finding->low = fm_number(testimony->low);
@@ -59,7 +61,6 @@ void fm_testify(struct fm_finding *finding, const struct fm_testimony *testimony
     } else {
         finding->status = FM_MEASURED;
         finding->confidence = testimony->confidence;
-        finding->note[0] = '\0';
         finding->candidate_count = 0;
         finding->witnesses[0][0] = '\0';
         take(finding, testimony);
