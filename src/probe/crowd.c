@@ -258,14 +258,14 @@ static bool fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, 
     return true;
 }
 
-/* What all of the last classes but one have: noise may spoil a count. */
-static size_t most_agree(const struct fm_crowded *shown)
+/* What all classes from `first` on but one have: noise may spoil a count. */
+static size_t most_agree(const struct fm_crowded *shown, size_t first)
 {
-    for (size_t i = 1; i < shown->classes; i++) {
+    for (size_t i = first; i < shown->classes; i++) {
         size_t alike = 0;
-        for (size_t j = 1; j < shown->classes; j++)
+        for (size_t j = first; j < shown->classes; j++)
             alike += shown->members[j] == shown->members[i];
-        if (alike + 2 >= shown->classes && alike > 1)
+        if (alike + first + 1 >= shown->classes && alike > 1)
             return shown->members[i];
     }
     return 0;
@@ -299,20 +299,12 @@ static bool is_sound(struct fm_lab *lab, struct fm_crowd *crowd, bool *yes, stru
     return true;
 }
 
-static bool all_agree(const struct fm_crowded *shown)
-{
-    for (size_t i = 0; i < shown->classes; i++)
-        if (shown->members[i] != shown->ways)
-            return false;
-    return true;
-}
-
 /* A class that is not like most is counted once more: what noise did it does not do again, and
    where the level inside makes some items miss, which has ways of its own, it does. */
-static bool confirm(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
-                    struct fm_error *err)
+static bool confirm(struct fm_lab *lab, struct fm_crowd *crowd, size_t first,
+                    struct fm_crowded *shown, struct fm_error *err)
 {
-    for (size_t i = 1; i < shown->classes && shown->ways; i++) {
+    for (size_t i = first; i < shown->classes && shown->ways; i++) {
         size_t again;
         if (shown->members[i] == shown->ways)
             continue;
@@ -332,6 +324,14 @@ static bool is_full(const struct fm_crowd *crowd, const struct fm_crowded *shown
         if (shown->members[i] < ways)
             ways = shown->members[i];
     return shown->classes && crowd->in_a_row >= REFUSED * (crowd->count / ways + 1);
+}
+
+/* Two classes that are alike will do where each missed as a whole: how much that was says their
+   number once more. */
+static bool is_enough(const struct fm_crowd *crowd, const struct fm_crowded *shown)
+{
+    return crowd->anywhere && crowd->all_miss && shown->classes == 2 &&
+           shown->members[0] == shown->members[1];
 }
 
 /* So few items hardly meet anywhere: they are taken in, and what they take is what others are
@@ -367,7 +367,8 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
     *shown = (struct fm_crowded){0};
     if (crowd->anywhere && !begin_anywhere(lab, crowd, err))
         return false;
-    while (found && shown->classes < FM_CROWD_CLASSES) {
+    const size_t wanted = crowd->classes ? crowd->classes : FM_CROWD_CLASSES;
+    while (found && shown->classes < wanted && !is_enough(crowd, shown)) {
         if (!fill(lab, crowd, &refused, &found, err))
             return false;
         if (!found)
@@ -385,15 +386,18 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
             break;
         shown->classes += *members > 0;
     }
+    shown->few = shown->classes < wanted && !is_enough(crowd, shown);
     shown->held = crowd->count;
     /* Once there are many the levels inside have no part in what is refused. */
     shown->shallow = crowd->begun > BEGINNINGS && crowd->count <= crowd->shallow;
     shown->used_up = crowd->next == crowd->items;
-    shown->ways = most_agree(shown);
-    if (!confirm(lab, crowd, shown, err))
+    /* The first class may be of the level inside, unless this one leaves it nothing. */
+    const size_t first = crowd->anywhere ? 0 : 1;
+    shown->ways = most_agree(shown, first);
+    if (!confirm(lab, crowd, first, shown, err))
         return false;
-    /* A half of them takes other translations: instead all classes must be alike. */
-    shown->sound = crowd->anywhere && all_agree(shown);
+    /* A half of them takes other translations: there is nothing to compare with. */
+    shown->sound = crowd->anywhere;
     if (!crowd->anywhere && shown->ways && !is_sound(lab, crowd, &shown->sound, err))
         return false;
     shown->misses = crowd->typical / ((double)shown->ways + 1);
@@ -411,9 +415,9 @@ const char *fm_crowd_ways_doubt(const struct fm_lab *lab, const struct fm_crowde
 {
     if (shown->classes == 0)
         return "no pages collide by themselves: the index may be hashed";
-    if (shown->classes < FM_CROWD_CLASSES && shown->used_up)
+    if (shown->few && shown->used_up)
         return "all pages were tried, and it may not have been full";
-    if (shown->classes < FM_CROWD_CLASSES)
+    if (shown->few)
         return too_dear(lab);
     if (shown->ways == 0)
         return "groups of pages that collide differ in size: the index may be hashed";

@@ -10,7 +10,7 @@
 
 #include "probe/lab.h"
 
-/* Classes whose members are counted: the first while others still have room, for a guess, the rest
+/* Classes whose members are counted at the most: the first while others still have room, for a guess, the rest
    when none has. */
 #define FM_CROWD_CLASSES 5
 
@@ -32,6 +32,7 @@ struct fm_crowd {
     double reading;      /* what a reading can be off by, as a part of all that a reference takes */
     double spent, spend; /* references, and how many may be */
     bool anywhere;       /* items lie in sets by no rule: there are too many to fill them all */
+    size_t classes;      /* to be counted; 0: FM_CROWD_CLASSES */
 
     uint32_t *pool; /* all items, in random order */
     size_t next;    /* of the pool, to be tried */
@@ -54,6 +55,7 @@ struct fm_crowded {
     size_t members[FM_CROWD_CLASSES];   /* of the classes counted … */
     uint32_t refused[FM_CROWD_CLASSES]; /* … by an item of each that was one too many */
     size_t classes;
+    bool few;      /* fewer than were to be counted */
     size_t ways;   /* members of most of the last ones; 0: they do not agree */
     bool sound;    /* of all that is held nothing misses, by what was seen */
     bool full;     /* nothing more fits */

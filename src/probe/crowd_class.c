@@ -1,15 +1,20 @@
 #include "probe/crowd_class.h"
 
+#include <math.h>
 #include <string.h>
 
 /* No set has more ways. */
 #define MOST_MEMBERS 64
-/* Parts of the held that are left out at first: the rest must still be too many for the levels
-   inside. */
+/* Parts of the held that are left out at first, at least: the rest must still be too many for the
+   levels inside. */
 #define PARTS 8
 /* Part of a class with one item too many that misses where all do, and what is more than all. */
 #define ALL      0.85
 #define TOO_MANY 1.25
+/* Part to which it is known what items take that miss nothing; and the part of what the class misses
+   that this must not make, for a run of them. */
+#define UNSURE 0.1
+#define LITTLE 0.2
 
 /* Items of which some share the set of one that was refused: suspects first, and behind them others
    that only keep the levels inside busy. */
@@ -17,20 +22,33 @@ struct line_up {
     uint32_t refused;
     double misses; /* with it beside all that are held */
     size_t suspects, others;
+    bool timed;     /* nothing is reckoned */
+    double lap_ns;  /* of all of these and the one that was refused, if nothing missed … */
+    double rest_ns; /* … and of those of the last trial */
 };
 
+/* Whether it is known what a lap without so many of them would take if nothing missed. */
+static bool is_short(const struct fm_crowd *crowd, const struct line_up *up, size_t count)
+{
+    const double each = up->lap_ns / (double)(up->suspects + up->others + 1);
+    return UNSURE * each * (double)count < LITTLE * up->misses * crowd->penalty_ns;
+}
+
 /* Whether the one that was refused is still too many without a run of the suspects: compared with
-   the rest alone, of which the levels inside may hold more. */
-static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, const struct line_up *up,
+   the rest alone, of which the levels inside may hold more. What the rest takes is timed, or, of
+   short runs, reckoned. */
+static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, struct line_up *up,
                            size_t from, size_t count, bool *yes, struct fm_error *err)
 {
     const size_t rest = up->suspects + up->others - count;
-    /* What the rest takes is timed: it makes no difference how much of it the levels inside hold.
-     */
+    const double part = (double)(rest + 1) / (double)(rest + count + 1);
+    const bool reckoned = !up->timed && is_short(crowd, up, count);
     struct fm_crowd without = *crowd;
     without.count = rest;
+    /* It makes no difference how much the levels inside hold. */
     without.shallow = 0;
     without.typical = up->misses;
+    without.base_ns = up->lap_ns * part / (double)(rest + 1);
     double ns, misses;
     memcpy(crowd->trial, crowd->suspects, from * sizeof *crowd->suspects);
     memcpy(crowd->trial + from, crowd->suspects + from + count,
@@ -39,10 +57,16 @@ static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, const str
     *yes = false;
     if (rest == 0)
         return true;
-    const bool good = (crowd->tell || crowd->time(lab, &without, rest, &without.base_ns, err)) &&
-                      fm_crowd_count_misses(lab, &without, rest + 1, &ns, &misses, err);
+    const bool good =
+        (crowd->tell || reckoned || crowd->time(lab, &without, rest, &without.base_ns, err)) &&
+        fm_crowd_count_misses(lab, &without, rest + 1, &ns, &misses, err);
     *yes = good && fm_crowd_is_some(&without, misses);
     crowd->spent = without.spent;
+    /* Where nothing misses it is seen anew what all take; but the run may have been of another class
+       that has had one too many all along. */
+    if (good && reckoned && !*yes && !fm_crowd_is_some(&without, -misses))
+        up->lap_ns = ns * (double)(rest + 1) / part;
+    up->rest_ns = reckoned ? up->lap_ns * part : without.base_ns * (double)(rest + 1);
     return good;
 }
 
@@ -58,15 +82,44 @@ static void clear(struct fm_crowd *crowd, struct line_up *up, size_t from, size_
     if (up->suspects + up->others < crowd->kept) {
         memcpy(crowd->suspects + up->suspects + up->others, cleared, count * sizeof *cleared);
         up->others += count;
+    } else {
+        up->lap_ns = up->rest_ns;
     }
 }
 
-/* Runs that do not matter are cleared, and what is left is looked at in ever shorter ones. */
+/* Clears what does not matter of a run, and says how many of it do. Of one that matters, as is
+   known of some, one of its halves does. */
+static bool sift(struct fm_lab *lab, struct fm_crowd *crowd, struct line_up *up, size_t from,
+                 size_t count, bool matters, size_t *left, struct fm_error *err)
+{
+    size_t first, second;
+    bool still = false;
+    *left = 0;
+    if (!fm_lab_go_on(lab, 0, err) ||
+        (!matters && !misses_without(lab, crowd, up, from, count, &still, err)))
+        return false;
+    if (still) {
+        clear(crowd, up, from, count);
+        return true;
+    }
+    *left = count;
+    /* Where items share sets in no classes, every one matters. */
+    if (count == 1 || crowd->spent > crowd->spend || from > MOST_MEMBERS)
+        return true;
+    const size_t half = count / 2;
+    if (!sift(lab, crowd, up, from, half, false, &first, err) ||
+        !sift(lab, crowd, up, from + first, count - half, first == 0, &second, err))
+        return false;
+    *left = first + second;
+    return true;
+}
+
 bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused,
                           size_t *members, struct fm_error *err)
 {
     struct line_up up = {.refused = refused, .suspects = crowd->count};
     double misses = 0;
+    size_t left;
     *members = 0;
     for (int i = 0; i < FM_CROWD_LOOKS; i++) {
         double look;
@@ -77,38 +130,30 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
     if (!fm_crowd_is_some(crowd, misses))
         return true;
     up.misses = misses;
+    up.lap_ns = crowd->base_ns * (double)(crowd->count + 1);
     memcpy(crowd->suspects, crowd->held, crowd->count * sizeof *crowd->held);
+    /* About as many parts as members where all of them miss: half of these do not matter then. */
+    const size_t parts = (size_t)fmin(fmax(misses, PARTS), MOST_MEMBERS);
+    const size_t run = crowd->count / parts + 1;
+    for (size_t from = 0; from < up.suspects; from += left)
+        if (!sift(lab, crowd, &up, from, run < up.suspects - from ? run : up.suspects - from,
+                  false, &left, err))
+            return false;
     /* Singly once more: a member may only seem to be one. */
-    bool again = true;
-    for (size_t run = crowd->count / PARTS + 1; run > 0 && crowd->spent < crowd->spend;) {
-        for (size_t from = 0; from < up.suspects;) {
-            const size_t count = run < up.suspects - from ? run : up.suspects - from;
-            bool still;
-            if (!fm_lab_go_on(lab, 0, err) ||
-                !misses_without(lab, crowd, &up, from, count, &still, err))
-                return false;
-            if (still)
-                clear(crowd, &up, from, count);
-            else
-                from += count;
-            /* Where items share sets in no classes, every one matters. */
-            if (from / run > MOST_MEMBERS)
-                return true;
-        }
-        if (run == 1 && again)
-            again = false;
-        else
-            run /= 2;
-    }
-    if (crowd->spent < crowd->spend)
+    up.timed = true;
+    for (size_t from = 0; from < up.suspects && up.suspects <= MOST_MEMBERS; from += left)
+        if (!sift(lab, crowd, &up, from, 1, false, &left, err))
+            return false;
+    if (crowd->spent < crowd->spend && up.suspects <= MOST_MEMBERS)
         *members = up.suspects;
-    /* No more can miss than there are: the levels inside had a part in it. */
-    if (misses > TOO_MANY * (double)(*members + 1))
+    /* No more can miss than there are: the levels inside had a part in it. Nor less where all do. */
+    const double all = (double)(*members + 1);
+    if (misses > TOO_MANY * all || (crowd->all_miss && misses < all / TOO_MANY))
         *members = 0;
     if (*members && crowd->typical <= 0) {
         crowd->typical = misses;
         crowd->singles = 1;
-        crowd->all_miss = misses > ALL * (double)(*members + 1);
+        crowd->all_miss = misses > ALL * all;
     }
     return true;
 }

@@ -46,9 +46,15 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    among which a clock can tell one too many; and lines of each page to begin with. */
 #define PART       4
 #define CROWDED    1.5
-#define MANY_TIMES 2
+#define MANY_TIMES 1.5
 #define MOST_LINES 16384
 #define PAGEFUL    4
+/* Times what the second level holds that leave hardly any set of it as it is. */
+#define OVERRUN 2
+/* … and of what may be spent on one that lies further out. */
+#define DEEPER 1.5
+/* Classes that will do there: all must be alike, and miss as a whole. */
+#define FEW_CLASSES 3
 /* What luck with a few placements may have the walk and the expected filling of sets differ by, and
    what the latter may be off by. */
 #define LUCK  0.25
@@ -57,6 +63,8 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 #define FURTHER 2
 /* Part of a class with one page too many that misses where all do, as under LRU. */
 #define ALL 0.85
+/* Times the price of a miss inside that is surely more. */
+#define DEARER 1.5
 /* … and the most that this may seem to be. */
 #define NO_MORE 1.35
 
@@ -89,6 +97,20 @@ static double classes_inside(struct fm_lab *lab, size_t index)
     return physical && physical->status == FM_MEASURED
                ? classes_of(lab, index, physical->value.number, ways_of(lab, index))
                : 0;
+}
+
+/* What a level inside may hold at the most. */
+static double bytes_inside(struct fm_lab *lab, size_t index)
+{
+    const struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const double ways = ways_of(lab, index);
+    if (physical && physical->status == FM_MEASURED)
+        return physical->value.number;
+    /* Where lines meet by no rule. */
+    return ways > 0 && level->capacity > 0
+               ? level->capacity / fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways)
+               : level->rise_to;
 }
 
 /* So many pages, of which one line each is used, leave nothing in the level inside: twice what it
@@ -270,9 +292,18 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_c
     lab->known.levels[index].capacity = expected;
 }
 
+/* More than a miss of the level inside can take, in misses of this one. */
+static double inner_price(const struct fm_lab *lab, size_t index)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    return DEARER * (level->height_ns - level[-1].height_ns) /
+           (level[1].height_ns - level->height_ns);
+}
+
 /* Why what was shown does not decide about ways; NULL: it does. One too many of the level inside
    makes others miss that too, but these misses cost less. As long as this level is not full they
-   may be all that was seen, unless a whole class misses at the full price. */
+   may be all that was seen, unless a whole class misses at the full price, or more than the level
+   inside would take of as many. */
 static const char *doubt_ways(const struct fm_lab *lab, size_t index,
                               const struct fm_crowded *shown, size_t granule)
 {
@@ -283,7 +314,8 @@ static const char *doubt_ways(const struct fm_lab *lab, size_t index,
         return reason;
     if (shown->full && (bytes < BELOW * held_of(level) || bytes > ABOVE * level->rise_to))
         return "what it holds when filled page by page is not what the walk shows";
-    if (!shown->full && index > 0 && (shown->misses < ALL || shown->misses > NO_MORE))
+    if (!shown->full && index > 0 &&
+        (shown->misses < fmin(ALL, inner_price(lab, index)) || shown->misses > NO_MORE))
         return "the groups of lines that collide may be those of the level inside";
     return NULL;
 }
@@ -319,6 +351,17 @@ static bool share_first(struct fm_lab *lab, size_t line, struct fm_crowd_lines *
     return lines->period >= line && lines->period % FM_WORD == 0;
 }
 
+/* All lines of pages, which are so many that the second level holds none of them. */
+static bool take_all(size_t line, struct fm_crowd_lines *lines)
+{
+    lines->period = lines->page;
+    lines->places = lines->page / line;
+    lines->apart = line;
+    lines->in_order = true;
+    lines->offset = 0;
+    return true;
+}
+
 /* A hash spreads the lines of one place over all sets, so that it takes about as many lines as the
    level begins to miss with until some meet. The sets are too many to fill them all, but each that
    is full shows its ways. Nothing is shown where that cannot be tried. */
@@ -327,23 +370,26 @@ static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *cr
                            struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const double line = (double)level->line, inside = ways_of(lab, 0);
+    const double line = (double)level->line;
     *shown = (struct fm_crowded){.classes = 0};
-    if (!level->line || index == 0 || !share_first(lab, level->line, lines))
+    if (!level->line || index == 0 ||
+        !(index == 1 ? share_first(lab, level->line, lines) : take_all(level->line, lines)))
         return true;
     const double items = CROWDED * held_of(level) / line, places = (double)lines->places;
-    const double in_first = places * (inside + RARE * sqrt(2 * inside)) + 1;
-    const double in_second = index > 1 ? 2 * level[-1].capacity / line : 0;
+    const double ways = ways_of(lab, 0);
+    const double inside = index == 1 ? places * (ways + RARE * sqrt(2 * ways)) + 1
+                                     : OVERRUN * bytes_inside(lab, index - 1) / line;
     /* Translation takes the same of all trials once every page has some of the lines. */
     const double each_page = (double)lines->page / (double)lines->period * places;
     *crowd = (struct fm_crowd){
         .items = (size_t)items,
         .most = (size_t)items,
-        .kept = (size_t)(2 * fmax(in_first, in_second)),
-        .shallow = (size_t)fmax(fmax(in_first, in_second), PAGEFUL * items / each_page),
+        .kept = (size_t)(index == 1 ? 2 * inside : inside),
+        .shallow = (size_t)fmax(inside, PAGEFUL * items / each_page),
         .penalty_ns = crowd->penalty_ns,
-        .spend = crowd->spend,
+        .spend = crowd->spend * (index > 1 ? DEEPER : 1),
         .anywhere = true,
+        .classes = FEW_CLASSES,
     };
     if (crowd->items < MANY_TIMES * crowd->shallow || crowd->items > MOST_LINES ||
         items / places * (double)lines->period > (double)fm_lab_limit(lab))
