@@ -32,7 +32,7 @@
 /* Times that others are tried to begin with. */
 #define BEGINNINGS 4
 /* Items refused that turn out to crowd no class before it is given up. */
-#define ACCIDENTS 3
+#define ACCIDENTS 8
 /* Part of what may be spent after which it will hardly be full: the rest is for counting classes,
    which are as large while others have room. */
 #define LATE 0.6

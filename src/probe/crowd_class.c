@@ -11,6 +11,8 @@
 /* Part of a class with one item too many that misses where all do, and what is more than all. */
 #define ALL      0.85
 #define TOO_MANY 1.25
+/* Readings of what items take that are averaged, about. */
+#define AVERAGED 4
 /* Part to which it is known what items take that miss nothing; and the part of what the class misses
    that this must not make, for a run of them. */
 #define UNSURE 0.1
@@ -65,7 +67,7 @@ static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, struct li
     /* Where nothing misses it is seen anew what all take; but the run may have been of another class
        that has had one too many all along. */
     if (good && reckoned && !*yes && !fm_crowd_is_some(&without, -misses))
-        up->lap_ns = ns * (double)(rest + 1) / part;
+        up->lap_ns += (ns * (double)(rest + 1) / part - up->lap_ns) / AVERAGED;
     up->rest_ns = reckoned ? up->lap_ns * part : without.base_ns * (double)(rest + 1);
     return good;
 }

@@ -12,6 +12,8 @@
 /* Laps before: a cache that evicts by lot takes a few to forget what was there. */
 #define LAPS    2
 #define REPEATS 3
+/* All lines of a page that miss together are seen at once. */
+#define FEW_REPEATS 2
 /* Lines of any place are so many that one too many makes less of a difference. */
 #define MOST_REPEATS 16
 /* Spread words lie in different units of their pages. */
@@ -35,9 +37,11 @@ static bool time_words(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_
                        size_t count, uint64_t seed, double *ns, struct fm_error *err)
 {
     const struct fm_crowd_lines *lines = crowd->data;
-    const unsigned repeats =
-        lines->in_order ? fm_crowd_repeats(crowd, count, MOST_REPEATS) : REPEATS;
-    const struct fm_care care = {.repeats = repeats, .laps = LAPS, .references = count};
+    const unsigned repeats = lines->each       ? FEW_REPEATS
+                             : lines->in_order ? fm_crowd_repeats(crowd, count, MOST_REPEATS)
+                                               : REPEATS;
+    const unsigned laps = lines->each ? 1 : LAPS;
+    const struct fm_care care = {.repeats = repeats, .laps = laps, .references = count};
     const struct fm_listed_plan plan = {.words = words,
                                         .count = count,
                                         .in_order = lines->in_order,
@@ -45,8 +49,8 @@ static bool time_words(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_
                                         .flushed_count = crowd->next,
                                         .seed = seed};
     struct fm_string string;
-    crowd->spent += (double)(count * (LAPS + repeats));
-    crowd->reading = lines->in_order ? FM_CROWD_READING / repeats : READING;
+    crowd->spent += (double)(count * (laps + repeats));
+    crowd->reading = lines->in_order && !lines->each ? FM_CROWD_READING / repeats : READING;
     return fm_listed_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
 }
 
@@ -63,6 +67,21 @@ static bool time_in_order(struct fm_lab *lab, struct fm_crowd *crowd, size_t cou
     return good;
 }
 
+/* Many lines of each page are translated at once: nothing is compared with. An item that misses does
+   so with all of its lines. */
+static bool time_items(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
+                       struct fm_error *err)
+{
+    const struct fm_crowd_lines *lines = crowd->data;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < lines->each; j++)
+            lines->spread[i * lines->each + j] =
+                crowd->trial[i] + (uint32_t)(j * lines->apart / FM_WORD);
+    const bool good = time_words(lab, crowd, lines->spread, count * lines->each, 0, ns, err);
+    crowd->whole_ns = *ns;
+    return good;
+}
+
 /* What a reference takes beyond one to as many words in the same pages that share no set:
    translation takes the same in both. */
 static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
@@ -73,6 +92,8 @@ static bool time_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count,
     const uint32_t units = (uint32_t)(lines->page / UNIT);
     const uint64_t seed = fm_lab_seed(lab);
     double apart;
+    if (lines->each)
+        return time_items(lab, crowd, count, ns, err);
     if (lines->in_order)
         return time_in_order(lab, crowd, count, ns, err);
     if (!time_words(lab, crowd, crowd->trial, count, seed, ns, err))
@@ -120,9 +141,10 @@ bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_c
                          struct fm_error *err)
 {
     crowd->time = time_trial;
-    crowd->tell = lines->counted ? count_trial : NULL;
+    crowd->tell = lines->counted && !lines->each ? count_trial : NULL;
     crowd->data = lines;
-    lines->spread = malloc(2 * crowd->items * sizeof *lines->spread);
+    const size_t each = lines->each ? lines->each : 1;
+    lines->spread = malloc(2 * crowd->items * each * sizeof *lines->spread);
     lines->before = malloc(2 * crowd->items * sizeof *lines->before);
     lines->before_count = 0;
     if (!lines->spread || !lines->before)

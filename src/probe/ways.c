@@ -38,6 +38,8 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 #define KEPT 4
 /* Standard deviations that luck hardly ever reaches. */
 #define RARE 4
+/* … and those that it seldom does. */
+#define SELDOM 3
 /* What lies outside of this is not what the walk saw. */
 #define BELOW 0.85
 #define ABOVE 1.3
@@ -49,7 +51,7 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 #define MANY_TIMES 1.5
 #define MOST_LINES 16384
 #define PAGEFUL    4
-/* Times what the second level holds that leave hardly any set of it as it is. */
+/* The same where its ways are not known, in what it holds. */
 #define OVERRUN 2
 /* … and of what may be spent on one that lies further out. */
 #define DEEPER 1.5
@@ -113,6 +115,15 @@ static double bytes_inside(struct fm_lab *lab, size_t index)
                : level->rise_to;
 }
 
+/* Times what a level holds of lines that meet in its sets by chance at which hardly a set has room:
+   what stayed there would not be asked for further out, and leaving out one that keeps it from
+   staying would look like leaving out one of its set there. */
+static double overload(struct fm_lab *lab, size_t index, double deviations)
+{
+    const double ways = ways_of(lab, index);
+    return ways > 0 ? 1 + deviations * sqrt(2 / ways) : OVERRUN;
+}
+
 /* So many pages, of which one line each is used, leave nothing in the level inside: twice what it
    holds of them, or, where its classes are known, so many that none is left out by chance. */
 static size_t overrun(struct fm_lab *lab, size_t inside)
@@ -131,24 +142,54 @@ static double held_of(const struct fm_known_level *level)
     return level->capacity > 0 ? level->capacity : level->rise_from;
 }
 
-/* Bytes of a way of the first level, after which its sets come again; 0: not known. */
-static size_t way_of_first(struct fm_lab *lab)
+/* Bytes of a way of a level, after which its sets come again; 0: not known. */
+static size_t way_of(struct fm_lab *lab, size_t index)
 {
-    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
-    const double ways = ways_of(lab, 0);
-    const bool known = ways > 0 && capacity && capacity->status == FM_MEASURED;
-    return known ? (size_t)(capacity->value.number / ways) : 0;
+    const struct fm_finding *bytes =
+        fm_lab_finding(lab, index, index == 0 ? "capacity" : "physical_capacity", "B");
+    const double ways = ways_of(lab, index);
+    const bool known = ways > 0 && bytes && bytes->status == FM_MEASURED;
+    return known ? (size_t)(bytes->value.number / ways) : 0;
 }
 
-/* From a line to the next that lies at the same place of its page and shares its set of the first
-   level: of such lines it holds no more than it has ways. A page where its sets are not known. */
-static size_t period_of_first(struct fm_lab *lab)
+/* From a line to the next that lies at the same place of its page and shares its set of the level
+   inside, if that goes by the address that the program sees: of such lines it holds no more than it
+   has ways. A page where its sets are not known. */
+static size_t period_inside(struct fm_lab *lab, size_t index)
 {
-    const size_t page = lab->machine->info.page_size, way = way_of_first(lab);
+    const size_t page = lab->machine->info.page_size;
+    const size_t way = index > 0 ? way_of(lab, index - 1) : 0;
     return way ? way / fm_common_divisor(way, page) * page : page;
 }
 
-static bool prepare(struct fm_lab *lab, size_t index, bool sparse, struct fm_crowd *crowd,
+/* So many such lines leave nothing in the levels inside, of which the first may spread them over
+   more sets. */
+static size_t overrun_apart(struct fm_lab *lab, size_t inside, size_t period)
+{
+    const size_t way = way_of(lab, 0);
+    const size_t classes = way ? way / fm_common_divisor(way, period) : 1;
+    return (size_t)(2 * fmax(ways_of(lab, inside), (double)classes * ways_of(lab, 0))) + 1;
+}
+
+/* Which lines of pages are used. */
+enum choice {
+    ONE_EACH, /* at one place of its page */
+    SPARSE,   /* … and of one set of the level inside */
+    MANY_EACH /* so many of each page that the level inside holds none, whatever chooses its sets */
+};
+
+/* Lines of each page of which half of what the level holds is more than the one inside does; at most
+   half of a page. */
+static size_t many_of(struct fm_lab *lab, size_t index)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const double page = (double)lab->machine->info.page_size, line = (double)level->line;
+    const double pages = held_of(level) / page;
+    const double each = OVERRUN * bytes_inside(lab, index - 1) / line / pages;
+    return (size_t)fmin(ceil(each), page / line / 2);
+}
+
+static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct fm_crowd *crowd,
                     struct fm_crowd_lines *lines)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
@@ -156,13 +197,13 @@ static bool prepare(struct fm_lab *lab, size_t index, bool sparse, struct fm_cro
     const double pages = fmax(CAPACITIES * held_of(level), RISES * level->rise_to) / page;
     *lines = (struct fm_crowd_lines){
         .page = lab->machine->info.page_size, .period = lab->machine->info.page_size, .places = 1};
-    if (sparse)
-        lines->period = period_of_first(lab);
+    if (choice == SPARSE)
+        lines->period = period_inside(lab, index);
     *crowd = (struct fm_crowd){.items = (size_t)pages + FEW_PAGES,
                                .most = (size_t)(SMALL * ABOVE * level->rise_to / page) + FEW_PAGES,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
                                .penalty_ns = level[1].height_ns - level->height_ns,
-                               .spend = spend[lab->options->effort]};
+                               .spend = spend[lab->options->effort] * (index > 1 ? DEEPER : 1)};
     lines->bit = (unsigned)index;
     lines->counted = fm_lab_counted(lab, lines->bit) && !(lab->by_stores & 1u << lines->bit);
     if (lines->counted)
@@ -170,7 +211,17 @@ static bool prepare(struct fm_lab *lab, size_t index, bool sparse, struct fm_cro
     lines->offset = fm_lab_seed(lab) % (lines->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
     const bool apart = (double)lines->period > page;
     if (index > 0)
-        crowd->shallow = apart ? (size_t)(2 * ways_of(lab, 0)) + 1 : overrun(lab, index - 1);
+        crowd->shallow = apart ? overrun_apart(lab, index - 1, lines->period)
+                               : overrun(lab, index - 1);
+    if (choice == MANY_EACH) {
+        lines->each = many_of(lab, index);
+        lines->apart = level->line;
+        lines->in_order = true;
+        lines->offset = 0;
+        crowd->hit_ns = level->height_ns;
+        crowd->shallow =
+            (size_t)(bytes_inside(lab, index - 1) / (double)(level->line * lines->each)) + 1;
+    }
     crowd->kept = KEPT * crowd->shallow;
     const double room = (double)fm_lab_limit(lab) / (double)lines->period;
     if ((double)crowd->items > room)
@@ -320,6 +371,22 @@ static const char *doubt_ways(const struct fm_lab *lab, size_t index,
     return NULL;
 }
 
+/* Whether the level inside has to look for such lines further out; false where it spreads them over
+   its sets, since it goes by other addresses. */
+static bool passes_by(struct fm_lab *lab, size_t index, struct fm_crowd *crowd, bool *yes,
+                      struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const double inside_ns = level[-1].height_ns - lab->known.levels[0].height_ns;
+    const size_t count = crowd->batch < crowd->items ? crowd->batch : crowd->items;
+    double ns;
+    memcpy(crowd->trial, crowd->pool, count * sizeof *crowd->trial);
+    if (!crowd->time(lab, crowd, count, &ns, err))
+        return false;
+    *yes = ns > (inside_ns + crowd->hit_ns) / 2;
+    return true;
+}
+
 /* Crowds the level with a line of each page; `granule` of a page has sets of its own. */
 static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
                         struct fm_crowd_lines *lines, struct fm_crowded *shown, size_t *granule,
@@ -327,7 +394,12 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const size_t line = level->line ? level->line : FM_LONGEST_LINE;
-    bool good = fm_crowd_lines_open(lab, crowd, lines, err) && fm_crowd_out(lab, crowd, shown, err);
+    bool passes = true, good = fm_crowd_lines_open(lab, crowd, lines, err);
+    *shown = (struct fm_crowded){0};
+    if (good && index > 1 && lines->period > lines->page)
+        good = passes_by(lab, index, crowd, &passes, err);
+    if (good && passes)
+        good = fm_crowd_out(lab, crowd, shown, err);
     if (good && shown->full && shown->ways)
         good = find_granule(lab, crowd, shown->ways, lines->period, line, granule, err);
     fm_crowd_lines_close(crowd);
@@ -338,12 +410,11 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
    of them; false: its sets are not known. */
 static bool share_first(struct fm_lab *lab, size_t line, struct fm_crowd_lines *lines)
 {
-    lines->period = way_of_first(lab);
+    lines->period = way_of(lab, 0);
     if (lines->period == 0)
         return false;
     lines->places = lines->period / PART / line;
     lines->apart = line;
-    lines->in_order = true;
     if (lines->places == 0)
         lines->places = 1;
     const size_t room = lines->period / line;
@@ -357,7 +428,6 @@ static bool take_all(size_t line, struct fm_crowd_lines *lines)
     lines->period = lines->page;
     lines->places = lines->page / line;
     lines->apart = line;
-    lines->in_order = true;
     lines->offset = 0;
     return true;
 }
@@ -375,10 +445,12 @@ static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *cr
     if (!level->line || index == 0 ||
         !(index == 1 ? share_first(lab, level->line, lines) : take_all(level->line, lines)))
         return true;
+    lines->in_order = true;
+    lines->each = 0;
     const double items = CROWDED * held_of(level) / line, places = (double)lines->places;
-    const double ways = ways_of(lab, 0);
-    const double inside = index == 1 ? places * (ways + RARE * sqrt(2 * ways)) + 1
-                                     : OVERRUN * bytes_inside(lab, index - 1) / line;
+    const double inside =
+        index == 1 ? places * ways_of(lab, 0) * overload(lab, 0, RARE) + 1
+                   : bytes_inside(lab, index - 1) / line * overload(lab, index - 1, SELDOM);
     /* Translation takes the same of all trials once every page has some of the lines. */
     const double each_page = (double)lines->page / (double)lines->period * places;
     *crowd = (struct fm_crowd){
@@ -387,7 +459,7 @@ static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *cr
         .kept = (size_t)(index == 1 ? 2 * inside : inside),
         .shallow = (size_t)fmax(inside, PAGEFUL * items / each_page),
         .penalty_ns = crowd->penalty_ns,
-        .spend = crowd->spend * (index > 1 ? DEEPER : 1),
+        .spend = crowd->spend,
         .anywhere = true,
         .classes = FEW_CLASSES,
     };
@@ -403,7 +475,7 @@ static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *cr
 /* What pages have shown of a level, and why that does not decide; NULL: it does. */
 struct outcome {
     struct fm_crowded shown;
-    bool sparse; /* all lines were of one set inside */
+    enum choice choice;
     bool behind; /* a level behind it held them */
     size_t granule;
     const char *why_ways, *why_held;
@@ -415,7 +487,8 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
     const struct fm_crowded *shown = &outcome->shown;
     /* Of one class inside all would have been refused; but what it holds of that class it shows
        nothing of. */
-    const bool one_class = index == 0 || outcome->sparse || classes_inside(lab, index - 1) == 1;
+    const bool one_class =
+        index == 0 || outcome->choice == SPARSE || classes_inside(lab, index - 1) == 1;
     outcome->why_ways = doubt_ways(lab, index, shown, outcome->granule);
     if (!outcome->why_ways && index > 0 && one_class &&
         (double)shown->held <= ways_of(lab, index - 1))
@@ -433,6 +506,19 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
                             "one";
 }
 
+/* What is tried at the i-th time: one line of each page, by turns with those that pass the level
+   inside by; and once many of each page. */
+static enum choice choose(struct fm_lab *lab, size_t index, int i)
+{
+    const size_t page = lab->machine->info.page_size;
+    const bool sparse = index > 0 && period_inside(lab, index) > page;
+    const bool roomy =
+        index == 1 && held_of(&lab->known.levels[index]) > ROOMY * lab->known.levels[0].capacity;
+    if (index > 1 && i == 1 + sparse)
+        return MANY_EACH;
+    return sparse && (i % 2 == 0) != roomy ? SPARSE : ONE_EACH;
+}
+
 /* Crowds the level with pages until it is decided, some times at the most, on others each time:
    luck with the first few may spoil all that comes after. What decides the ways at least is kept.
    One time will do where misses are counted. */
@@ -440,16 +526,15 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
                       struct fm_crowd_lines *lines, struct outcome *best, struct fm_error *err)
 {
     const double all = crowd->spend;
-    const bool sparse = index == 1 && period_of_first(lab) > lines->page;
-    const bool roomy = held_of(&lab->known.levels[index]) > ROOMY * lab->known.levels[0].capacity;
-    const int tries = lines->counted ? 1 + sparse : TRIES;
+    const int tries =
+        lines->counted ? 1 + (index > 0 && period_inside(lab, index) > lines->page) : TRIES;
     double spent = 0;
     *best = (struct outcome){.why_ways = ""};
     for (int i = 0; i < tries && spent < ENOUGH * all; i++) {
-        struct outcome one = {.sparse = sparse && (i % 2 == 0) != roomy};
-        if (!prepare(lab, index, one.sparse, crowd, lines))
+        struct outcome one = {.choice = choose(lab, index, i)};
+        if (!prepare(lab, index, one.choice, crowd, lines))
             continue;
-        crowd->spend = all - spent;
+        crowd->spend = one.choice == MANY_EACH ? (all - spent) / 2 : all - spent;
         if (!crowd_pages(lab, index, crowd, lines, &one.shown, &one.granule, err))
             return false;
         spent += crowd->spent;
@@ -470,7 +555,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     struct fm_crowd crowd;
     struct fm_crowd_lines lines;
     struct outcome outcome;
-    if (!prepare(lab, index, false, &crowd, &lines)) {
+    if (!prepare(lab, index, ONE_EACH, &crowd, &lines)) {
         static const char *const why = "where it begins and ends to miss is not known, or takes "
                                        "more memory than may be touched";
         leave_open(lab, index, "ways", why);
