@@ -31,6 +31,8 @@
 #define MANY 8
 /* Times that others are tried to begin with. */
 #define BEGINNINGS 4
+/* Those that are timed to begin with the best. */
+#define CHOICES 8
 /* Items refused that turn out to crowd no class before it is given up. */
 #define ACCIDENTS 8
 /* Part of what may be spent after which it will hardly be full: the rest is for counting classes,
@@ -334,27 +336,42 @@ static bool is_enough(const struct fm_crowd *crowd, const struct fm_crowded *sho
            shown->members[0] == shown->members[1];
 }
 
-/* So few items hardly meet anywhere: they are taken in, and what they take is what others are
-   compared with. A counter shows whether they do, and then others are: one class too full at the
-   start would be found again and again. */
+/* Has some items of the pool come first, and begins with them. */
+static void begin_with(struct fm_crowd *crowd, size_t from, size_t count)
+{
+    memcpy(crowd->held, crowd->pool + from, count * sizeof *crowd->held);
+    memmove(crowd->pool + count, crowd->pool, from * sizeof *crowd->pool);
+    memcpy(crowd->pool, crowd->held, count * sizeof *crowd->pool);
+    crowd->next = crowd->count = count;
+}
+
+/* So few items hardly meet anywhere; but one class too full at the start would take in more and
+   more. A counter shows whether there is one; by the clock those are taken of some that take the
+   least. */
 static bool begin_anywhere(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_error *err)
 {
     const size_t count = crowd->batch < crowd->items ? crowd->batch : crowd->items;
-    bool taken = false;
-    for (size_t from = 0; from + count <= crowd->items && !taken; from += count) {
-        double misses = 0;
+    const size_t choices = crowd->tell ? crowd->items / count : CHOICES;
+    double least = INFINITY;
+    size_t best = 0;
+    for (size_t from = 0, i = 0; i < choices && from + count <= crowd->items; from += count, i++) {
+        double ns = 0, misses = 0;
         memcpy(crowd->trial, crowd->pool + from, count * sizeof *crowd->trial);
         if (!(crowd->tell ? crowd->tell(lab, crowd, count, &misses, err)
-                          : crowd->time(lab, crowd, count, &crowd->base_ns, err)))
+                          : crowd->time(lab, crowd, count, &ns, err)))
             return false;
-        taken = is_none(crowd, misses);
-        crowd->next = from + count;
+        if (ns < least && is_none(crowd, misses)) {
+            least = ns;
+            best = from;
+        }
+        if (crowd->tell && isfinite(least))
+            break;
     }
-    if (taken)
-        memcpy(crowd->held, crowd->trial, count * sizeof *crowd->held);
+    crowd->base_ns = least;
+    if (isfinite(least))
+        begin_with(crowd, best, count);
     else
         crowd->next = crowd->items;
-    crowd->count = taken ? count : 0;
     return true;
 }
 

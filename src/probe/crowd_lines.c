@@ -133,8 +133,47 @@ static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count
 
 static uint32_t word_of(const struct fm_crowd_lines *lines, uint32_t item)
 {
-    const size_t at = item / lines->places * lines->period + lines->offset;
+    const size_t period = item / lines->places;
+    const size_t more = lines->more ? fm_mix64(period) % lines->more : 0;
+    const size_t at = period * lines->period + lines->offset + more * lines->apart;
     return (uint32_t)((at + item % lines->places * lines->apart) / FM_WORD);
+}
+
+/* A line of the pool by the page that it is on: the first of every page, the second of every page … */
+struct dealt {
+    size_t round, page;
+    uint32_t word;
+};
+
+static int by_round(const void *a, const void *b)
+{
+    const struct dealt *x = a, *y = b;
+    if (x->round != y->round)
+        return x->round < y->round ? -1 : 1;
+    return (x->page > y->page) - (x->page < y->page);
+}
+
+/* Has lines come in rounds, one of each page: wherever one begins, as many lines as there are pages
+   have all pages translated. */
+static bool deal(struct fm_crowd *crowd, const struct fm_crowd_lines *lines, struct fm_error *err)
+{
+    const size_t page = lines->page / FM_WORD;
+    const size_t pages = (crowd->items / lines->places + 1) * lines->period / lines->page + 2;
+    size_t *rounds = calloc(pages, sizeof *rounds);
+    struct dealt *dealt = malloc(crowd->items * sizeof *dealt);
+    const bool good =
+        (rounds && dealt) || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of pages");
+    for (size_t i = 0; i < crowd->items && good; i++) {
+        const uint32_t word = crowd->pool[i];
+        dealt[i] = (struct dealt){rounds[word / page]++, word / page, word};
+    }
+    if (good)
+        qsort(dealt, crowd->items, sizeof *dealt, by_round);
+    for (size_t i = 0; i < crowd->items && good; i++)
+        crowd->pool[i] = dealt[i].word;
+    free(rounds);
+    free(dealt);
+    return good;
 }
 
 bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowd_lines *lines,
@@ -153,6 +192,8 @@ bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_c
         return false;
     for (size_t i = 0; i < crowd->items; i++)
         crowd->pool[i] = word_of(lines, crowd->pool[i]);
+    if (lines->in_order && !lines->each && !deal(crowd, lines, err))
+        return false;
     return fm_lab_place(lab, (crowd->items + lines->places - 1) / lines->places * lines->period,
                         err);
 }

@@ -8,6 +8,8 @@
 #include "core/units.h"
 #include "probe/crowd_lines.h"
 #include "probe/probe.h"
+#include "probe/ways_anywhere.h"
+#include "probe/ways_inside.h"
 
 /* References that may be spent on a level, in each effort. */
 static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUGH] = 1e9};
@@ -33,30 +35,13 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    the part of a set that misses then. */
 #define LEAST_OTHERS 8
 #define FULL         0.5
-/* Times what the levels inside may hold that leave none of them alone in a set of theirs, where it
-   would stay and never be asked for here. */
-#define KEPT 4
-/* Standard deviations that luck hardly ever reaches. */
-#define RARE 4
-/* … and those that it seldom does. */
-#define SELDOM 3
 /* What lies outside of this is not what the walk saw. */
 #define BELOW 0.85
 #define ABOVE 1.3
-/* Where lines meet by no rule: the part of the first level's sets that they share; lines to choose
-   from, in what begins to miss; how many times those to begin with they must be; the most of them
-   among which a clock can tell one too many; and lines of each page to begin with. */
-#define PART       4
-#define CROWDED    1.5
-#define MANY_TIMES 1.5
-#define MOST_LINES 16384
-#define PAGEFUL    4
-/* The same where its ways are not known, in what it holds. */
+/* Lines of pages that overrun the level inside, in what it holds. */
 #define OVERRUN 2
-/* … and of what may be spent on one that lies further out. */
+/* Times what may be spent on the second level that may be on those behind it. */
 #define DEEPER 1.5
-/* Classes that will do there: all must be alike, and miss as a whole. */
-#define FEW_CLASSES 3
 /* What luck with a few placements may have the walk and the expected filling of sets differ by, and
    what the latter may be off by. */
 #define LUCK  0.25
@@ -69,107 +54,6 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 #define DEARER 1.5
 /* … and the most that this may seem to be. */
 #define NO_MORE 1.35
-
-/* Those of a level inside; 0 where they are not known. */
-static double ways_of(struct fm_lab *lab, size_t index)
-{
-    const struct fm_finding *ways = fm_lab_finding(lab, index, "ways", "");
-    return ways && ways->status == FM_MEASURED && ways->value.kind == FM_VALUE_NUMBER
-               ? ways->value.number
-               : 0;
-}
-
-/* Sets of a level that lines at one place of pages may fall into, where the address chooses: all
-   that a page leaves apart. Sets need not be a power of two. */
-static double classes_of(const struct fm_lab *lab, size_t index, double bytes, double ways)
-{
-    const size_t line = lab->known.levels[index].line;
-    if (!line || ways <= 0)
-        return 0;
-    const size_t sets = (size_t)(bytes / ways / (double)line);
-    const size_t common = fm_common_divisor(lab->machine->info.page_size / line, sets);
-    const size_t classes = common ? sets / common : 0;
-    return (double)classes;
-}
-
-/* Those of the level inside; 0: not known. */
-static double classes_inside(struct fm_lab *lab, size_t index)
-{
-    const struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
-    return physical && physical->status == FM_MEASURED
-               ? classes_of(lab, index, physical->value.number, ways_of(lab, index))
-               : 0;
-}
-
-/* What a level inside may hold at the most. */
-static double bytes_inside(struct fm_lab *lab, size_t index)
-{
-    const struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
-    const struct fm_known_level *level = &lab->known.levels[index];
-    const double ways = ways_of(lab, index);
-    if (physical && physical->status == FM_MEASURED)
-        return physical->value.number;
-    /* Where lines meet by no rule. */
-    return ways > 0 && level->capacity > 0
-               ? level->capacity / fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways)
-               : level->rise_to;
-}
-
-/* Times what a level holds of lines that meet in its sets by chance at which hardly a set has room:
-   what stayed there would not be asked for further out, and leaving out one that keeps it from
-   staying would look like leaving out one of its set there. */
-static double overload(struct fm_lab *lab, size_t index, double deviations)
-{
-    const double ways = ways_of(lab, index);
-    return ways > 0 ? 1 + deviations * sqrt(2 / ways) : OVERRUN;
-}
-
-/* So many pages, of which one line each is used, leave nothing in the level inside: twice what it
-   holds of them, or, where its classes are known, so many that none is left out by chance. */
-static size_t overrun(struct fm_lab *lab, size_t inside)
-{
-    const double page = (double)lab->machine->info.page_size;
-    const double ways = ways_of(lab, inside);
-    const double classes = classes_inside(lab, inside);
-    return (size_t)fmax(2 * fmax(lab->known.levels[inside].capacity / page, ways),
-                        classes * (ways + RARE * sqrt(ways))) +
-           1;
-}
-
-/* What the walk shows that a level holds at least. */
-static double held_of(const struct fm_known_level *level)
-{
-    return level->capacity > 0 ? level->capacity : level->rise_from;
-}
-
-/* Bytes of a way of a level, after which its sets come again; 0: not known. */
-static size_t way_of(struct fm_lab *lab, size_t index)
-{
-    const struct fm_finding *bytes =
-        fm_lab_finding(lab, index, index == 0 ? "capacity" : "physical_capacity", "B");
-    const double ways = ways_of(lab, index);
-    const bool known = ways > 0 && bytes && bytes->status == FM_MEASURED;
-    return known ? (size_t)(bytes->value.number / ways) : 0;
-}
-
-/* From a line to the next that lies at the same place of its page and shares its set of the level
-   inside, if that goes by the address that the program sees: of such lines it holds no more than it
-   has ways. A page where its sets are not known. */
-static size_t period_inside(struct fm_lab *lab, size_t index)
-{
-    const size_t page = lab->machine->info.page_size;
-    const size_t way = index > 0 ? way_of(lab, index - 1) : 0;
-    return way ? way / fm_common_divisor(way, page) * page : page;
-}
-
-/* So many such lines leave nothing in the levels inside, of which the first may spread them over
-   more sets. */
-static size_t overrun_apart(struct fm_lab *lab, size_t inside, size_t period)
-{
-    const size_t way = way_of(lab, 0);
-    const size_t classes = way ? way / fm_common_divisor(way, period) : 1;
-    return (size_t)(2 * fmax(ways_of(lab, inside), (double)classes * ways_of(lab, 0))) + 1;
-}
 
 /* Which lines of pages are used. */
 enum choice {
@@ -184,8 +68,8 @@ static size_t many_of(struct fm_lab *lab, size_t index)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double page = (double)lab->machine->info.page_size, line = (double)level->line;
-    const double pages = held_of(level) / page;
-    const double each = OVERRUN * bytes_inside(lab, index - 1) / line / pages;
+    const double pages = fm_held_of(level) / page;
+    const double each = OVERRUN * fm_bytes_inside(lab, index - 1) / line / pages;
     return (size_t)fmin(ceil(each), page / line / 2);
 }
 
@@ -194,11 +78,11 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double page = (double)lab->machine->info.page_size;
-    const double pages = fmax(CAPACITIES * held_of(level), RISES * level->rise_to) / page;
+    const double pages = fmax(CAPACITIES * fm_held_of(level), RISES * level->rise_to) / page;
     *lines = (struct fm_crowd_lines){
         .page = lab->machine->info.page_size, .period = lab->machine->info.page_size, .places = 1};
     if (choice == SPARSE)
-        lines->period = period_inside(lab, index);
+        lines->period = fm_period_inside(lab, index);
     *crowd = (struct fm_crowd){.items = (size_t)pages + FEW_PAGES,
                                .most = (size_t)(SMALL * ABOVE * level->rise_to / page) + FEW_PAGES,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
@@ -211,8 +95,8 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct
     lines->offset = fm_lab_seed(lab) % (lines->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
     const bool apart = (double)lines->period > page;
     if (index > 0)
-        crowd->shallow = apart ? overrun_apart(lab, index - 1, lines->period)
-                               : overrun(lab, index - 1);
+        crowd->shallow = apart ? fm_overrun_apart(lab, index - 1, lines->period)
+                               : fm_overrun(lab, index - 1);
     if (choice == MANY_EACH) {
         lines->each = many_of(lab, index);
         lines->apart = level->line;
@@ -220,9 +104,9 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct
         lines->offset = 0;
         crowd->hit_ns = level->height_ns;
         crowd->shallow =
-            (size_t)(bytes_inside(lab, index - 1) / (double)(level->line * lines->each)) + 1;
+            (size_t)(fm_bytes_inside(lab, index - 1) / (double)(level->line * lines->each)) + 1;
     }
-    crowd->kept = KEPT * crowd->shallow;
+    crowd->kept = FM_WAYS_KEPT * crowd->shallow;
     const double room = (double)fm_lab_limit(lab) / (double)lines->period;
     if ((double)crowd->items > room)
         crowd->items = (size_t)room;
@@ -289,14 +173,14 @@ static void leave_open(struct fm_lab *lab, size_t index, const char *attribute, 
         fm_undetermined(finding, reason);
 }
 
-static void report(struct fm_lab *lab, size_t index, const char *attribute, double value,
-                   const struct fm_crowd_lines *lines)
+static void report(struct fm_lab *lab, size_t index, const char *attribute, const char *method,
+                   double value, const struct fm_crowd_lines *lines)
 {
     struct fm_finding *finding = fm_lab_finding(lab, index, attribute, fm_unit_of(attribute));
     if (finding)
         fm_testify(finding, &(struct fm_testimony){
                                 .meter = lines->counted ? fm_lab_meter(lab, lines->bit) : "clock",
-                                .method = "crowd",
+                                .method = method,
                                 .value = fm_number(value),
                                 .low = value,
                                 .high = value,
@@ -321,19 +205,17 @@ static double expected_capacity(double page, double classes, uint32_t ways)
 /* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
    ways and classes lead to expect of all. Unless the two are at odds the second is nearer; but not
    so near as counters, which know nothing of LRU, nor where all of it would stay in the level
-   inside. */
-static void sharpen_capacity(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
-                             size_t granule)
+   inside. Classes are of so many bytes that share their sets: pages, or lines. */
+static void sharpen_capacity(struct fm_lab *lab, size_t index, size_t unit, double classes,
+                             double ways)
 {
     struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
-    const double ways = (double)shown->ways;
-    const double page = (double)lab->machine->info.page_size;
     /* What was found as a sharp edge no placement moves. */
     const bool soft = capacity && strcmp(capacity->method, "knees") == 0;
     if (!soft || capacity->status != FM_MEASURED || !lab->known.scattered ||
-        (double)granule < page || shown->misses < ALL || fm_lab_counted(lab, (unsigned)index))
+        fm_lab_counted(lab, (unsigned)index))
         return;
-    const double expected = expected_capacity(page, (double)shown->held / ways, (uint32_t)ways);
+    const double expected = expected_capacity((double)unit, classes, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
     const double inside = index > 0 ? lab->known.levels[index - 1].capacity : 0;
     if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK) || expected < inside)
@@ -351,6 +233,14 @@ static double inner_price(const struct fm_lab *lab, size_t index)
            (level[1].height_ns - level->height_ns);
 }
 
+/* Whether so much is not what the walk shows that a level holds. */
+static bool is_odd(const struct fm_known_level *level, double bytes)
+{
+    return bytes < BELOW * fm_held_of(level) || bytes > ABOVE * level->rise_to;
+}
+
+static const char *const not_as_walked = "what it holds when filled is not what the walk shows";
+
 /* Why what was shown does not decide about ways; NULL: it does. One too many of the level inside
    makes others miss that too, but these misses cost less. As long as this level is not full they
    may be all that was seen, unless a whole class misses at the full price, or more than the level
@@ -363,8 +253,8 @@ static const char *doubt_ways(const struct fm_lab *lab, size_t index,
     const char *reason = fm_crowd_ways_doubt(lab, shown);
     if (reason)
         return reason;
-    if (shown->full && (bytes < BELOW * held_of(level) || bytes > ABOVE * level->rise_to))
-        return "what it holds when filled page by page is not what the walk shows";
+    if (shown->full && is_odd(level, bytes))
+        return not_as_walked;
     if (!shown->full && index > 0 &&
         (shown->misses < fmin(ALL, inner_price(lab, index)) || shown->misses > NO_MORE))
         return "the groups of lines that collide may be those of the level inside";
@@ -406,72 +296,6 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
     return good;
 }
 
-/* Lines that share a part of the sets of the first level, so that it holds no more than that part
-   of them; false: its sets are not known. */
-static bool share_first(struct fm_lab *lab, size_t line, struct fm_crowd_lines *lines)
-{
-    lines->period = way_of(lab, 0);
-    if (lines->period == 0)
-        return false;
-    lines->places = lines->period / PART / line;
-    lines->apart = line;
-    if (lines->places == 0)
-        lines->places = 1;
-    const size_t room = lines->period / line;
-    lines->offset = room > lines->places ? fm_lab_seed(lab) % (room - lines->places) * line : 0;
-    return lines->period >= line && lines->period % FM_WORD == 0;
-}
-
-/* All lines of pages, which are so many that the second level holds none of them. */
-static bool take_all(size_t line, struct fm_crowd_lines *lines)
-{
-    lines->period = lines->page;
-    lines->places = lines->page / line;
-    lines->apart = line;
-    lines->offset = 0;
-    return true;
-}
-
-/* A hash spreads the lines of one place over all sets, so that it takes about as many lines as the
-   level begins to miss with until some meet. The sets are too many to fill them all, but each that
-   is full shows its ways. Nothing is shown where that cannot be tried. */
-static bool crowd_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
-                           struct fm_crowd_lines *lines, struct fm_crowded *shown,
-                           struct fm_error *err)
-{
-    const struct fm_known_level *level = &lab->known.levels[index];
-    const double line = (double)level->line;
-    *shown = (struct fm_crowded){.classes = 0};
-    if (!level->line || index == 0 ||
-        !(index == 1 ? share_first(lab, level->line, lines) : take_all(level->line, lines)))
-        return true;
-    lines->in_order = true;
-    lines->each = 0;
-    const double items = CROWDED * held_of(level) / line, places = (double)lines->places;
-    const double inside =
-        index == 1 ? places * ways_of(lab, 0) * overload(lab, 0, RARE) + 1
-                   : bytes_inside(lab, index - 1) / line * overload(lab, index - 1, SELDOM);
-    /* Translation takes the same of all trials once every page has some of the lines. */
-    const double each_page = (double)lines->page / (double)lines->period * places;
-    *crowd = (struct fm_crowd){
-        .items = (size_t)items,
-        .most = (size_t)items,
-        .kept = (size_t)(index == 1 ? 2 * inside : inside),
-        .shallow = (size_t)fmax(inside, PAGEFUL * items / each_page),
-        .penalty_ns = crowd->penalty_ns,
-        .spend = crowd->spend,
-        .anywhere = true,
-        .classes = FEW_CLASSES,
-    };
-    if (crowd->items < MANY_TIMES * crowd->shallow || crowd->items > MOST_LINES ||
-        items / places * (double)lines->period > (double)fm_lab_limit(lab))
-        return true;
-    const bool good =
-        fm_crowd_lines_open(lab, crowd, lines, err) && fm_crowd_out(lab, crowd, shown, err);
-    fm_crowd_lines_close(crowd);
-    return good;
-}
-
 /* What pages have shown of a level, and why that does not decide; NULL: it does. */
 struct outcome {
     struct fm_crowded shown;
@@ -488,10 +312,10 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
     /* Of one class inside all would have been refused; but what it holds of that class it shows
        nothing of. */
     const bool one_class =
-        index == 0 || outcome->choice == SPARSE || classes_inside(lab, index - 1) == 1;
+        index == 0 || outcome->choice == SPARSE || fm_classes_of(lab, index - 1) == 1;
     outcome->why_ways = doubt_ways(lab, index, shown, outcome->granule);
     if (!outcome->why_ways && index > 0 && one_class &&
-        (double)shown->held <= ways_of(lab, index - 1))
+        (double)shown->held <= fm_ways_of(lab, index - 1))
         outcome->why_ways =
             "the level inside holds all lines that share a set of it and of this one";
     if (!outcome->why_ways && !one_class && shown->full && shown->held < crowd->shallow)
@@ -511,9 +335,9 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
 static enum choice choose(struct fm_lab *lab, size_t index, int i)
 {
     const size_t page = lab->machine->info.page_size;
-    const bool sparse = index > 0 && period_inside(lab, index) > page;
+    const bool sparse = index > 0 && fm_period_inside(lab, index) > page;
     const bool roomy =
-        index == 1 && held_of(&lab->known.levels[index]) > ROOMY * lab->known.levels[0].capacity;
+        index == 1 && fm_held_of(&lab->known.levels[index]) > ROOMY * lab->known.levels[0].capacity;
     if (index > 1 && i == 1 + sparse)
         return MANY_EACH;
     return sparse && (i % 2 == 0) != roomy ? SPARSE : ONE_EACH;
@@ -527,7 +351,7 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
 {
     const double all = crowd->spend;
     const int tries =
-        lines->counted ? 1 + (index > 0 && period_inside(lab, index) > lines->page) : TRIES;
+        lines->counted ? 1 + (index > 0 && fm_period_inside(lab, index) > lines->page) : TRIES;
     double spent = 0;
     *best = (struct outcome){.why_ways = ""};
     for (int i = 0; i < tries && spent < ENOUGH * all; i++) {
@@ -550,6 +374,38 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     return true;
 }
 
+/* Lines of any place, where those of one place do not decide. */
+static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
+                             struct fm_crowd_lines *lines, struct outcome *outcome,
+                             struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    struct fm_crowded shown;
+    double sets = 0;
+    if (!fm_ways_anywhere(lab, index, crowd, lines, &shown, err))
+        return false;
+    if (doubt_ways(lab, index, &shown, 0))
+        return true;
+    outcome->why_ways = NULL;
+    outcome->why_held = "lines meet in its sets by no rule, and not as under LRU";
+    outcome->shown = shown;
+    const double ways = (double)shown.ways;
+    report(lab, index, "ways", "crowd", ways, lines);
+    if (shown.misses < ALL)
+        return true;
+    if (!fm_sets_anywhere(lab, index, crowd, lines, shown.ways, &sets, err))
+        return false;
+    const double bytes = sets * ways * (double)level->line;
+    outcome->why_held = sets == 0             ? "no one number of sets makes what laps take likely"
+                        : is_odd(level, bytes) ? not_as_walked
+                                               : NULL;
+    if (outcome->why_held)
+        return true;
+    report(lab, index, "physical_capacity", "occupancy", bytes, lines);
+    sharpen_capacity(lab, index, level->line, sets, ways);
+    return true;
+}
+
 static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_crowd crowd;
@@ -564,25 +420,23 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
     }
     if (!try_pages(lab, index, &crowd, &lines, &outcome, err))
         return false;
+    const struct fm_crowded *shown = &outcome.shown;
+    const double ways = (double)shown->ways, held = (double)shown->held;
     if (outcome.why_ways && !outcome.behind) {
-        struct fm_crowded any;
-        if (!crowd_anywhere(lab, index, &crowd, &lines, &any, err))
+        if (!measure_anywhere(lab, index, &crowd, &lines, &outcome, err))
             return false;
-        if (!doubt_ways(lab, index, &any, 0)) {
-            outcome.shown = any;
-            outcome.why_ways = NULL;
-        }
+    } else if (!outcome.why_ways) {
+        report(lab, index, "ways", "crowd", ways, &lines);
+        if (!outcome.why_held)
+            report(lab, index, "physical_capacity", "crowd", held * (double)outcome.granule,
+                   &lines);
+        if (!outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL)
+            sharpen_capacity(lab, index, lines.page, held / ways, ways);
     }
     if (outcome.why_ways)
         leave_open(lab, index, "ways", outcome.why_ways);
-    else
-        report(lab, index, "ways", (double)outcome.shown.ways, &lines);
-    if (outcome.why_held) {
+    if (outcome.why_held)
         leave_open(lab, index, "physical_capacity", outcome.why_held);
-        return true;
-    }
-    report(lab, index, "physical_capacity", (double)(outcome.shown.held * outcome.granule), &lines);
-    sharpen_capacity(lab, index, &outcome.shown, outcome.granule);
     return true;
 }
 

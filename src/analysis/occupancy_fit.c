@@ -1,0 +1,115 @@
+#include "analysis/occupancy_fit.h"
+
+#include <math.h>
+
+#include "analysis/occupancy.h"
+
+#define UNKNOWNS 3
+/* From one number of sets that is tried to the next, at first and in the end. */
+#define COARSE 1.02
+#define FINE   1.0005
+/* The largest odd factor of a number of sets. */
+#define LARGEST_ODD 15
+
+/* Solves a * x = b for three unknowns by elimination; false: it has no one solution. */
+static bool solve(double a[UNKNOWNS][UNKNOWNS + 1], double x[UNKNOWNS])
+{
+    for (int i = 0; i < UNKNOWNS; i++) {
+        int pivot = i;
+        for (int j = i + 1; j < UNKNOWNS; j++)
+            if (fabs(a[j][i]) > fabs(a[pivot][i]))
+                pivot = j;
+        if (!(fabs(a[pivot][i]) > 0))
+            return false;
+        for (int k = 0; k <= UNKNOWNS; k++) {
+            const double kept = a[i][k];
+            a[i][k] = a[pivot][k];
+            a[pivot][k] = kept;
+        }
+        for (int j = 0; j < UNKNOWNS; j++) {
+            const double times = j == i ? 0 : a[j][i] / a[i][i];
+            for (int k = i; k <= UNKNOWNS; k++)
+                a[j][k] -= times * a[i][k];
+        }
+    }
+    for (int i = 0; i < UNKNOWNS; i++)
+        x[i] = a[i][UNKNOWNS] / a[i][i];
+    return true;
+}
+
+/* What a reference takes, in terms of: its part of what the lap takes besides, a hit, a miss. */
+static void terms_of(const struct fm_lap_time *lap, double sets, uint32_t ways, double all,
+                     double terms[UNKNOWNS])
+{
+    terms[0] = all / lap->lines;
+    terms[1] = 1;
+    terms[2] = fm_occupancy_misses_mean(lap->lines / lap->apart, sets / lap->apart, ways);
+}
+
+/* Squares of what is left where the laps are described as well as they can be with so many sets;
+   INFINITY: a miss would take nothing. */
+static double left_with(const struct fm_lap_time *laps, size_t count, uint32_t ways, double sets)
+{
+    const double all = laps[count - 1].lines;
+    double a[UNKNOWNS][UNKNOWNS + 1] = {{0}}, x[UNKNOWNS], terms[UNKNOWNS], left = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double each = laps[i].ns / laps[i].lines;
+        terms_of(&laps[i], sets, ways, all, terms);
+        for (int j = 0; j < UNKNOWNS; j++) {
+            for (int k = 0; k < UNKNOWNS; k++)
+                a[j][k] += terms[j] * terms[k];
+            a[j][UNKNOWNS] += terms[j] * each;
+        }
+    }
+    if (!solve(a, x) || x[2] <= 0)
+        return INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        double each = laps[i].ns / laps[i].lines;
+        terms_of(&laps[i], sets, ways, all, terms);
+        for (int j = 0; j < UNKNOWNS; j++)
+            each -= x[j] * terms[j];
+        left += each * each;
+    }
+    return left;
+}
+
+static double best_between(const struct fm_lap_time *laps, size_t count, uint32_t ways, double low,
+                           double high, double step)
+{
+    double best = 0, least = INFINITY;
+    for (double sets = low; sets <= high; sets *= step) {
+        const double left = left_with(laps, count, ways, sets);
+        if (left < least) {
+            least = left;
+            best = sets;
+        }
+    }
+    return best;
+}
+
+bool fm_occupancy_sets(const struct fm_lap_time *laps, size_t count, uint32_t ways, double low,
+                       double high, double *sets)
+{
+    if (count < UNKNOWNS + 2)
+        return false;
+    const double about = best_between(laps, count, ways, low, high, COARSE);
+    if (about <= low * COARSE || about >= high / COARSE)
+        return false;
+    *sets = best_between(laps, count, ways, about / COARSE, about * COARSE, FINE);
+    return true;
+}
+
+double fm_round_sets(double low, double high)
+{
+    double found = 0;
+    for (double odd = 1; odd <= LARGEST_ODD; odd += 2) {
+        const double power = ceil(log2(low / odd));
+        const double sets = odd * exp2(fmax(power, 0));
+        if (sets > high)
+            continue;
+        if (found > 0)
+            return 0;
+        found = sets;
+    }
+    return found;
+}

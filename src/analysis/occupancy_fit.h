@@ -1,0 +1,31 @@
+/* How many sets a cache of known ways has, by what laps over ever more lines take that fall into
+ * them by chance.
+ *
+ * Under LRU, or where a policy misses as much of a lap, the part that misses is known for any number
+ * of sets (occupancy.h). A lap takes as long as its pages take to translate, which is the same of
+ * all, and for each line a hit and that part of a miss: three unknowns in which it is linear, so
+ * that for any number of sets there is a best description, and the number is the one that describes
+ * it best. */
+#ifndef FM_ANALYSIS_OCCUPANCY_FIT_H
+#define FM_ANALYSIS_OCCUPANCY_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fm_lap_time {
+    double lines;
+    double apart; /* so many at a time fall into different sets: those of a page, or 1 by themselves */
+    double ns; /* all of a lap */
+};
+
+/* Sets between `low` and `high`; false where no number of them describes the laps, or the best
+   lies at an end. At least five laps of different length. */
+bool fm_occupancy_sets(const struct fm_lap_time *laps, size_t count, uint32_t ways, double low,
+                       double high, double *sets);
+
+/* The number that is a power of two times an odd number that is small, as those of caches are that
+   address bits or a few slices choose; 0: none or more than one lies between the two. */
+double fm_round_sets(double low, double high);
+
+#endif
