@@ -46,9 +46,10 @@ static void terms_of(const struct fm_lap_time *lap, double sets, uint32_t ways, 
     terms[2] = fm_occupancy_misses_mean(lap->lines / lap->apart, sets / lap->apart, ways);
 }
 
-/* Squares of what is left where the laps are described as well as they can be with so many sets;
-   INFINITY: a miss would take nothing. */
-static double left_with(const struct fm_lap_time *laps, size_t count, uint32_t ways, double sets)
+/* What is left of a reference, and what a miss takes, where the laps are described as well as they can be with so many
+   sets; INFINITY: it would take nothing. */
+static double left_with(const struct fm_lap_time *laps, size_t count, uint32_t ways, double sets,
+                        double *miss)
 {
     const double all = laps[count - 1].lines;
     double a[UNKNOWNS][UNKNOWNS + 1] = {{0}}, x[UNKNOWNS], terms[UNKNOWNS], left = 0;
@@ -70,32 +71,35 @@ static double left_with(const struct fm_lap_time *laps, size_t count, uint32_t w
             each -= x[j] * terms[j];
         left += each * each;
     }
-    return left;
+    *miss = x[2];
+    return sqrt(left / (double)count);
 }
 
-static double best_between(const struct fm_lap_time *laps, size_t count, uint32_t ways, double low,
-                           double high, double step)
+static struct fm_sets_fit best_between(const struct fm_lap_time *laps, size_t count, uint32_t ways,
+                                       double low, double high, double step)
 {
-    double best = 0, least = INFINITY;
+    struct fm_sets_fit best = {0, INFINITY};
+    double least = INFINITY;
     for (double sets = low; sets <= high; sets *= step) {
-        const double left = left_with(laps, count, ways, sets);
+        double miss = 0;
+        const double left = left_with(laps, count, ways, sets, &miss);
         if (left < least) {
             least = left;
-            best = sets;
+            best = (struct fm_sets_fit){sets, left / miss};
         }
     }
     return best;
 }
 
 bool fm_occupancy_sets(const struct fm_lap_time *laps, size_t count, uint32_t ways, double low,
-                       double high, double *sets)
+                       double high, struct fm_sets_fit *fit)
 {
     if (count < UNKNOWNS + 2)
         return false;
-    const double about = best_between(laps, count, ways, low, high, COARSE);
-    if (about <= low * COARSE || about >= high / COARSE)
+    *fit = best_between(laps, count, ways, low, high, COARSE);
+    if (fit->sets <= low * COARSE || fit->sets >= high / COARSE)
         return false;
-    *sets = best_between(laps, count, ways, about / COARSE, about * COARSE, FINE);
+    *fit = best_between(laps, count, ways, fit->sets / COARSE, fit->sets * COARSE, FINE);
     return true;
 }
 
@@ -103,7 +107,8 @@ double fm_round_sets(double low, double high)
 {
     double found = 0;
     for (double odd = 1; odd <= LARGEST_ODD; odd += 2) {
-        const double power = ceil(log2(low / odd));
+        /* A number that is one itself must not be missed by the last digit. */
+        const double power = ceil(log2(low / odd) - 1e-9);
         const double sets = odd * exp2(fmax(power, 0));
         if (sets > high)
             continue;

@@ -19,10 +19,15 @@ struct fm_lap_time {
     double ns; /* all of a lap */
 };
 
+struct fm_sets_fit {
+    double sets;
+    double left; /* what is left of a reference, the root of the mean square, in misses */
+};
+
 /* Sets between `low` and `high`; false where no number of them describes the laps, or the best
    lies at an end. At least five laps of different length. */
 bool fm_occupancy_sets(const struct fm_lap_time *laps, size_t count, uint32_t ways, double low,
-                       double high, double *sets);
+                       double high, struct fm_sets_fit *fit);
 
 /* The number that is a power of two times an odd number that is small, as those of caches are that
    address bits or a few slices choose; 0: none or more than one lies between the two. */

@@ -64,10 +64,11 @@ static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, struct li
         fm_crowd_count_misses(lab, &without, rest + 1, &ns, &misses, err);
     *yes = good && fm_crowd_is_some(&without, misses);
     crowd->spent = without.spent;
-    /* Where nothing misses it is seen anew what all take; but the run may have been of another class
-       that has had one too many all along. */
-    if (good && reckoned && !*yes && !fm_crowd_is_some(&without, -misses))
-        up->lap_ns += (ns * (double)(rest + 1) / part - up->lap_ns) / AVERAGED;
+    /* It is seen anew what all take; but a run may have been of another class that has had one too
+       many all along. */
+    const double more = *yes ? misses - up->misses : misses;
+    if (good && reckoned && !fm_crowd_is_some(&without, fabs(more)))
+        up->lap_ns += more * crowd->penalty_ns / AVERAGED / part;
     up->rest_ns = reckoned ? up->lap_ns * part : without.base_ns * (double)(rest + 1);
     return good;
 }
@@ -141,8 +142,14 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
         if (!sift(lab, crowd, &up, from, run < up.suspects - from ? run : up.suspects - from,
                   false, &left, err))
             return false;
-    /* Singly once more: a member may only seem to be one. */
+    /* Where one of them was cleared nothing misses any more, and all the others seem to matter. */
+    bool still;
     up.timed = true;
+    if (!misses_without(lab, crowd, &up, 0, 0, &still, err))
+        return false;
+    if (!still)
+        return true;
+    /* Singly once more: a member may only seem to be one. */
     for (size_t from = 0; from < up.suspects && up.suspects <= MOST_MEMBERS; from += left)
         if (!sift(lab, crowd, &up, from, 1, false, &left, err))
             return false;

@@ -134,9 +134,10 @@ static bool count_trial(struct fm_lab *lab, struct fm_crowd *crowd, size_t count
 static uint32_t word_of(const struct fm_crowd_lines *lines, uint32_t item)
 {
     const size_t period = item / lines->places;
-    const size_t more = lines->more ? fm_mix64(period) % lines->more : 0;
-    const size_t at = period * lines->period + lines->offset + more * lines->apart;
-    return (uint32_t)((at + item % lines->places * lines->apart) / FM_WORD);
+    size_t at = lines->offset + item % lines->places * lines->apart;
+    if (lines->turned)
+        at = (at + fm_mix64(period) % lines->period / lines->apart * lines->apart) % lines->period;
+    return (uint32_t)((period * lines->period + at) / FM_WORD);
 }
 
 /* A line of the pool by the page that it is on: the first of every page, the second of every page … */

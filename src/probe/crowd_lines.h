@@ -11,7 +11,7 @@ struct fm_crowd_lines {
     size_t page;
     size_t period;       /* bytes: a page, or from a line to the next of the same set inside … */
     size_t offset;       /* … of which lines from here on are used, … */
-    size_t more;         /* … or from a line on that is drawn for each, of so many; 0: the first … */
+    bool turned;         /* … or, round about, from a line on that is drawn for each, … */
     size_t places;       /* … so many … */
     size_t apart;        /* … so many bytes apart */
     size_t each;         /* lines of each item, one beside the other; 0: one */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/occupancy.h"
+#include "analysis/occupancy_fit.h"
 #include "core/divisor.h"
 #include "core/units.h"
 #include "probe/crowd_lines.h"
@@ -46,6 +47,8 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    what the latter may be off by. */
 #define LUCK  0.25
 #define AGREE 0.05
+/* Times the level inside that what is expected must be: what that holds never misses here. */
+#define BEYOND 1.5
 /* Times what a level takes that is more than it can take. */
 #define FURTHER 2
 /* Part of a class with one page too many that misses where all do, as under LRU. */
@@ -205,9 +208,8 @@ static double expected_capacity(double page, double classes, uint32_t ways)
 /* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
    ways and classes lead to expect of all. Unless the two are at odds the second is nearer; but not
    so near as counters, which know nothing of LRU, nor where all of it would stay in the level
-   inside. Classes are of so many bytes that share their sets: pages, or lines. */
-static void sharpen_capacity(struct fm_lab *lab, size_t index, size_t unit, double classes,
-                             double ways)
+   inside. */
+static void sharpen_capacity(struct fm_lab *lab, size_t index, double classes, double ways)
 {
     struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
     /* What was found as a sharp edge no placement moves. */
@@ -215,10 +217,11 @@ static void sharpen_capacity(struct fm_lab *lab, size_t index, size_t unit, doub
     if (!soft || capacity->status != FM_MEASURED || !lab->known.scattered ||
         fm_lab_counted(lab, (unsigned)index))
         return;
-    const double expected = expected_capacity((double)unit, classes, (uint32_t)ways);
+    const double page = (double)lab->machine->info.page_size;
+    const double expected = expected_capacity(page, classes, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
     const double inside = index > 0 ? lab->known.levels[index - 1].capacity : 0;
-    if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK) || expected < inside)
+    if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK) || expected < BEYOND * inside)
         return;
     fm_measured(capacity, expected, expected * (1 - AGREE), expected * (1 + AGREE), 0.97,
                 "occupancy", "curve:cache-only");
@@ -325,6 +328,12 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
     if (!outcome->why_ways && outcome->behind)
         outcome->why_ways = "what is held takes longer than this level does: it is in one behind";
     outcome->why_held = outcome->why_ways ? outcome->why_ways : fm_crowd_doubt(lab, shown);
+    const size_t line = lab->known.levels[index].line;
+    const double sets = !outcome->why_held && line
+                            ? (double)(shown->held / shown->ways * outcome->granule / line)
+                            : 0;
+    if (sets > 0 && fm_round_sets(sets, sets) == 0)
+        outcome->why_held = "it seems to have a number of sets that no address bits choose";
     if (!outcome->why_held && shown->shallow && !one_class)
         outcome->why_held = "some of the level inside may have refused pages that fit into this "
                             "one";
@@ -402,7 +411,6 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
     if (outcome->why_held)
         return true;
     report(lab, index, "physical_capacity", "occupancy", bytes, lines);
-    sharpen_capacity(lab, index, level->line, sets, ways);
     return true;
 }
 
@@ -431,7 +439,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
             report(lab, index, "physical_capacity", "crowd", held * (double)outcome.granule,
                    &lines);
         if (!outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL)
-            sharpen_capacity(lab, index, lines.page, held / ways, ways);
+            sharpen_capacity(lab, index, held / ways, ways);
     }
     if (outcome.why_ways)
         leave_open(lab, index, "ways", outcome.why_ways);

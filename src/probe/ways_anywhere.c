@@ -30,7 +30,7 @@ static const double loads[] = {0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.4, 1.7, 2.1};
 /* … and as many again where these do not decide, so many times in all. */
 #define TIMES 4
 /* Times the sets that are expected between which they are looked for, at first and then. */
-#define WIDE   3
+#define WIDE   4
 #define NARROW 1.3
 #define FIRST_ROUNDS 2
 /* Sets for each line of a page that is used: a hash may never have two of them meet. But lines of so
@@ -43,6 +43,8 @@ static const double loads[] = {0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.4, 1.7, 2.1};
    at the least: a lap is not all that the description knows of. */
 #define ERRORS 3
 #define LEAST  0.012
+/* What may be left of a reference, in misses, where that describes all that laps take. */
+#define LEFT 0.005
 /* More than this it must not be off: there are other numbers close by. */
 #define MOST 0.03
 
@@ -93,7 +95,7 @@ bool fm_ways_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     const struct fm_known_level *level = &lab->known.levels[index];
     const double line = (double)level->line, items = CROWDED * fm_held_of(level) / line;
     *shown = (struct fm_crowded){.few = true};
-    lines->more = 0;
+    lines->turned = false;
     if (!level->line || index == 0 || (index == 1 && !share_first(lab, level->line, lines)))
         return true;
     if (index > 1)
@@ -150,7 +152,7 @@ static void plan_laps(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     lines->places = (size_t)fmin(fmax(sets / SPREAD, LEAST_PLACES), (double)room);
     lines->offset = 0;
     /* Lines of the same places would be too many for some sets further out. */
-    lines->more = room - lines->places + 1;
+    lines->turned = true;
     if (!choose(lab, line, loads[LOADS - 1] * held, crowd, lines))
         return;
     const double inside = fm_bytes_inside(lab, index - 1) / (double)line *
@@ -175,29 +177,40 @@ static bool time_rounds(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_cr
     return true;
 }
 
-/* How many sets make the laps likely, and to which part that is known: by each half of the rounds,
-   and by lines of a page that share a set as others do, or never, as under many a hash. False:
-   none. */
-static bool fit(const struct laps *laps, size_t ways, double about, double wide, double *sets,
-                double *error)
+/* Which rounds are looked at, as bits. */
+enum { EVEN = 1, ODD = 2, ALL = EVEN | ODD };
+
+/* The sets that make laps of these rounds most likely; lines of a page meet as others do, or never,
+   as under many a hash. */
+static bool fit(const struct laps *laps, unsigned rounds, bool never, size_t ways, double about,
+                double wide, struct fm_sets_fit *found)
 {
     struct fm_lap_time some[LOADS];
-    double found[4];
-    for (size_t i = 0; i < 4; i++) {
-        for (size_t j = 0; j < laps->count; j++) {
-            const struct fm_lap_time *first = &laps->times[0][j], *second = &laps->times[1][j];
-            some[j] = (struct fm_lap_time){.lines = first->lines, .apart = 1};
-            some[j].ns = i == 0 ? first->ns : i == 1 ? second->ns : first->ns + second->ns;
-            if (i == 3)
-                some[j].apart = first->lines / (double)laps->pages;
-        }
-        if (!fm_occupancy_sets(some, laps->count, (uint32_t)ways, about / wide, about * wide,
-                               &found[i]))
-            return false;
+    for (size_t i = 0; i < laps->count; i++) {
+        some[i] = (struct fm_lap_time){.lines = laps->times[0][i].lines, .apart = 1};
+        if (never)
+            some[i].apart = some[i].lines / (double)laps->pages;
+        for (unsigned j = 0; j < 2; j++)
+            some[i].ns += rounds & 1u << j ? laps->times[j][i].ns : 0;
     }
-    *sets = (found[2] + found[3]) / 2;
-    *error = (ERRORS * fabs(found[0] - found[1]) / 2 + fabs(found[2] - found[3]) / 2) / *sets;
-    return true;
+    return fm_occupancy_sets(some, laps->count, (uint32_t)ways, about / wide, about * wide, found);
+}
+
+/* The one number of sets that all of these leave likely; 0: there is none. */
+static double agreed(const struct laps *laps, size_t ways, double about)
+{
+    struct fm_sets_fit even, odd, all, apart;
+    if (!fit(laps, EVEN, false, ways, about, NARROW, &even) ||
+        !fit(laps, ODD, false, ways, about, NARROW, &odd) ||
+        !fit(laps, ALL, false, ways, about, NARROW, &all) ||
+        !fit(laps, ALL, true, ways, about, NARROW, &apart))
+        return 0;
+    const double sets = (all.sets + apart.sets) / 2;
+    const double luck = ERRORS * fabs(even.sets - odd.sets) / 2;
+    const double error = fmax(LEAST, (luck + fabs(all.sets - apart.sets) / 2) / sets);
+    return error < MOST && fmin(all.left, apart.left) < LEFT
+               ? fm_round_sets(sets * (1 - error), sets * (1 + error))
+               : 0;
 }
 
 bool fm_sets_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
@@ -207,7 +220,7 @@ bool fm_sets_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     const double load = fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
     const double each = (double)ways;
     const double guess = fm_held_of(level) / load / (double)level->line / each;
-    double about = 0, error = INFINITY;
+    struct fm_sets_fit first;
     struct laps laps;
     *sets = 0;
     plan_laps(lab, index, crowd, lines, guess, each, &laps);
@@ -215,20 +228,14 @@ bool fm_sets_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
         return true;
     if (!time_rounds(lab, crowd, lines, FIRST_ROUNDS, &laps, err))
         return false;
-    if (!fit(&laps, ways, guess, WIDE, &about, &error))
+    if (!fit(&laps, ALL, false, ways, guess, WIDE, &first))
         return true;
-    const double around = about, rounds = fmin(fmax(SETS_IN_ALL / about, FEW_ROUNDS), MANY_ROUNDS);
-    plan_laps(lab, index, crowd, lines, about, each, &laps);
-    if (laps.count == 0)
-        return true;
-    for (int i = 0; i < TIMES && *sets == 0; i++) {
+    const double rounds = fmin(fmax(SETS_IN_ALL / first.sets, FEW_ROUNDS), MANY_ROUNDS);
+    plan_laps(lab, index, crowd, lines, first.sets, each, &laps);
+    for (int i = 0; i < TIMES && *sets == 0 && laps.count; i++) {
         if (!time_rounds(lab, crowd, lines, rounds, &laps, err))
             return false;
-        if (!fit(&laps, ways, around, NARROW, &about, &error))
-            continue;
-        error = fmax(LEAST, error);
-        if (error < MOST)
-            *sets = fm_round_sets(about * (1 - error), about * (1 + error));
+        *sets = agreed(&laps, ways, first.sets);
     }
     return true;
 }

@@ -163,19 +163,62 @@ static void says_nothing_wrong_of_a_hashed_index(void **state)
     fm_result_free(&result);
 }
 
-static void finds_the_ways_of_a_hashed_index(void **state)
+static const struct fm_noise_description noise = {
+    .jitter = 0.005, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8};
+
+static void finds_the_ways_and_sets_of_a_hashed_index(void **state)
+{
+    (void)state;
+    struct fm_description machine = two_levels(8192, 4, 65536, 8);
+    machine.caches[1].index = FM_INDEX_HASHED;
+    machine.page_mapping = FM_MAPPING_RANDOM;
+    machine.noise = noise;
+    expect(&machine, 7);
+}
+
+/* Not all of a set misses then, and how much does depends on more than how many lines fall into it.
+ */
+static void tells_no_sets_where_it_is_not_known_what_misses(void **state)
 {
     (void)state;
     struct fm_result result;
     struct fm_description machine = two_levels(8192, 4, 65536, 8);
     machine.caches[1].index = FM_INDEX_HASHED;
+    machine.caches[1].replacement = FM_REPLACE_BIT_PLRU;
     machine.page_mapping = FM_MAPPING_RANDOM;
-    machine.noise = (struct fm_noise_description){
-        .jitter = 0.005, .spike_probability = 0.002, .spike_cycles = 20000, .timer_ns = 8};
     survey(&machine, 7, &result);
-    lab_expect(&result, "l2.ways", 8, 0);
     assert_int_equal(lab_finding(&result, "l2.physical_capacity")->status, FM_UNDETERMINED);
+    assert_true(lab_finding(&result, "l2.physical_capacity")->note[0] != '\0');
     fm_result_free(&result);
+}
+
+/* A third level behind a second one that spreads lines of one place in no way like the others: by
+   what the program sees, so that some pass it by; by a hash, so that it holds as many as there are;
+   and a third that is hashed itself. */
+static void finds_a_third_level_behind_any_second(void **state)
+{
+    (void)state;
+    static const enum fm_index kinds[][2] = {{FM_INDEX_VIRTUAL, FM_INDEX_PHYSICAL},
+                                             {FM_INDEX_VIRTUAL, FM_INDEX_VIRTUAL},
+                                             {FM_INDEX_HASHED, FM_INDEX_PHYSICAL},
+                                             {FM_INDEX_PHYSICAL, FM_INDEX_HASHED}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct fm_description machine = two_levels(4096, 4, 40960, 5);
+        struct fm_result result;
+        machine.caches[1].latency = 12;
+        machine.caches[2] = lab_cache(3, 524288, 64, 8);
+        machine.caches[2].latency = 35;
+        machine.cache_count = 3;
+        machine.memory_latency = 180;
+        machine.caches[1].index = kinds[i][0];
+        machine.caches[2].index = kinds[i][1];
+        machine.page_mapping = FM_MAPPING_RANDOM;
+        machine.noise = noise;
+        survey(&machine, 11 + i, &result);
+        lab_expect(&result, "l3.ways", 8, 0);
+        lab_expect(&result, "l3.physical_capacity", 524288, 0);
+        fm_result_free(&result);
+    }
 }
 
 /* A level of some classes of 8 behind one of 4 classes of 16: an item that is one too many there
@@ -256,7 +299,7 @@ static void advises_what_was_not_done(void **state)
     (void)state;
     struct fm_survey_options options = lab_options();
     const struct fm_lab lab = {.options = &options};
-    const struct fm_crowded half = {.classes = 1};
+    const struct fm_crowded half = {.classes = 1, .few = true};
     options.effort = FM_NORMAL;
     assert_non_null(strstr(fm_crowd_doubt(&lab, &half), "try --thorough"));
     options.effort = FM_THOROUGH;
@@ -276,7 +319,9 @@ int main(void)
         cmocka_unit_test(takes_in_no_page_too_many),
         cmocka_unit_test(finds_them_behind_noise),
         cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
-        cmocka_unit_test(finds_the_ways_of_a_hashed_index),
+        cmocka_unit_test(finds_the_ways_and_sets_of_a_hashed_index),
+        cmocka_unit_test(tells_no_sets_where_it_is_not_known_what_misses),
+        cmocka_unit_test(finds_a_third_level_behind_any_second),
         cmocka_unit_test(what_the_level_inside_refuses_is_no_class),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
