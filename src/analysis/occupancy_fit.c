@@ -46,8 +46,8 @@ static void terms_of(const struct fm_lap_time *lap, double sets, uint32_t ways, 
     terms[2] = fm_occupancy_misses_mean(lap->lines / lap->apart, sets / lap->apart, ways);
 }
 
-/* What is left of a reference, and what a miss takes, where the laps are described as well as they can be with so many
-   sets; INFINITY: it would take nothing. */
+/* What is left of a reference, and what a miss takes, where the laps are described as well as they
+   can be with so many sets; INFINITY: it would take nothing. */
 static double left_with(const struct fm_lap_time *laps, size_t count, uint32_t ways, double sets,
                         double *miss)
 {

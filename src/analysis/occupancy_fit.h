@@ -1,11 +1,11 @@
 /* How many sets a cache of known ways has, by what laps over ever more lines take that fall into
  * them by chance.
  *
- * Under LRU, or where a policy misses as much of a lap, the part that misses is known for any number
- * of sets (occupancy.h). A lap takes as long as its pages take to translate, which is the same of
- * all, and for each line a hit and that part of a miss: three unknowns in which it is linear, so
- * that for any number of sets there is a best description, and the number is the one that describes
- * it best. */
+ * Under LRU, or where a policy misses as much of a lap, the part that misses is known for any
+ * number of sets (occupancy.h). A lap takes as long as its pages take to translate, which is the
+ * same of all, and for each line a hit and that part of a miss: three unknowns in which it is
+ * linear, so that for any number of sets there is a best description, and the number is the one
+ * that describes it best. */
 #ifndef FM_ANALYSIS_OCCUPANCY_FIT_H
 #define FM_ANALYSIS_OCCUPANCY_FIT_H
 
@@ -15,7 +15,8 @@
 
 struct fm_lap_time {
     double lines;
-    double apart; /* so many at a time fall into different sets: those of a page, or 1 by themselves */
+    double
+        apart; /* so many at a time fall into different sets: those of a page, or 1 by themselves */
     double ns; /* all of a lap */
 };
 

@@ -15,8 +15,8 @@
 #define MOST_LAPS     40
 #define FEWEST_LAPS   5
 #define CONFIRMATIONS 3
-/* Rounds of them at the most, of which two must leave the same policy. */
-#define ROUNDS 3
+/* Rounds of them at the most, of which two must leave the same policy, or none. */
+#define ROUNDS 4
 /* Observed counts that a note has room for. */
 #define NOTED 8
 
@@ -226,30 +226,33 @@ static void report_at_odds(struct fm_lab *lab, const struct fm_contest *contest,
     fm_undetermined(finding, reason);
 }
 
-static bool is_alone(const struct fm_suspects *suspects, enum fm_replacement *policy)
+static bool is_among(const enum fm_replacement *left, size_t count, enum fm_replacement policy)
 {
-    *policy = suspects->list[0].policy;
-    return suspects->count == 1;
+    for (size_t i = 0; i < count; i++)
+        if (left[i] == policy)
+            return true;
+    return false;
 }
 
 /* Of so many suspects one may be left by chance where the true policy is none of them, but hardly
-   twice. And a disturbance may clear the true one, but hardly twice of three times. */
+   twice. And a disturbance may clear the true one, but hardly twice of so few times. */
 bool fm_contest(struct fm_lab *lab, const struct fm_contest *contest, struct fm_error *err)
 {
-    struct fm_suspects suspects, again;
-    enum fm_replacement policy, other;
+    enum fm_replacement left[ROUNDS];
+    size_t alone = 0, cleared = 0;
     if (!begin_curve(lab, contest->curve))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a curve");
-    if (!play(lab, contest, &suspects, err))
-        return false;
-    if (!is_alone(&suspects, &policy))
-        return report(lab, contest, &suspects, err);
-    for (int round = 1; round < ROUNDS; round++) {
-        if (!play(lab, contest, &again, err))
+    for (int round = 0; round < ROUNDS; round++) {
+        struct fm_suspects suspects;
+        if (!play(lab, contest, &suspects, err))
             return false;
-        if (is_alone(&again, &other) && other == policy)
+        const enum fm_replacement policy = suspects.list[0].policy;
+        const bool again = suspects.count == 0 ? cleared++ > 0 : is_among(left, alone, policy);
+        if (again || suspects.count > 1)
             return report(lab, contest, &suspects, err);
+        if (suspects.count == 1)
+            left[alone++] = policy;
     }
-    report_at_odds(lab, contest, policy);
+    report_at_odds(lab, contest, left[0]);
     return true;
 }

@@ -10,8 +10,8 @@
 
 #include "probe/lab.h"
 
-/* Classes whose members are counted at the most: the first while others still have room, for a guess, the rest
-   when none has. */
+/* Classes whose members are counted at the most: the first while others still have room, for a
+   guess, the rest when none has. */
 #define FM_CROWD_CLASSES 5
 
 struct fm_crowd {

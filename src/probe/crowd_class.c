@@ -13,8 +13,8 @@
 #define TOO_MANY 1.25
 /* Readings of what items take that are averaged, about. */
 #define AVERAGED 4
-/* Part to which it is known what items take that miss nothing; and the part of what the class misses
-   that this must not make, for a run of them. */
+/* Part to which it is known what items take that miss nothing; and the part of what the class
+   misses that this must not make, for a run of them. */
 #define UNSURE 0.1
 #define LITTLE 0.2
 
@@ -139,8 +139,8 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
     const size_t parts = (size_t)fmin(fmax(misses, PARTS), MOST_MEMBERS);
     const size_t run = crowd->count / parts + 1;
     for (size_t from = 0; from < up.suspects; from += left)
-        if (!sift(lab, crowd, &up, from, run < up.suspects - from ? run : up.suspects - from,
-                  false, &left, err))
+        if (!sift(lab, crowd, &up, from, run < up.suspects - from ? run : up.suspects - from, false,
+                  &left, err))
             return false;
     /* Where one of them was cleared nothing misses any more, and all the others seem to matter. */
     bool still;
@@ -155,7 +155,8 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
             return false;
     if (crowd->spent < crowd->spend && up.suspects <= MOST_MEMBERS)
         *members = up.suspects;
-    /* No more can miss than there are: the levels inside had a part in it. Nor less where all do. */
+    /* No more can miss than there are: the levels inside had a part in it. Nor less where all do.
+     */
     const double all = (double)(*members + 1);
     if (misses > TOO_MANY * all || (crowd->all_miss && misses < all / TOO_MANY))
         *members = 0;

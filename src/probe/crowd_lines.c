@@ -67,8 +67,8 @@ static bool time_in_order(struct fm_lab *lab, struct fm_crowd *crowd, size_t cou
     return good;
 }
 
-/* Many lines of each page are translated at once: nothing is compared with. An item that misses does
-   so with all of its lines. */
+/* Many lines of each page are translated at once: nothing is compared with. An item that misses
+   does so with all of its lines. */
 static bool time_items(struct fm_lab *lab, struct fm_crowd *crowd, size_t count, double *ns,
                        struct fm_error *err)
 {
@@ -140,7 +140,8 @@ static uint32_t word_of(const struct fm_crowd_lines *lines, uint32_t item)
     return (uint32_t)((period * lines->period + at) / FM_WORD);
 }
 
-/* A line of the pool by the page that it is on: the first of every page, the second of every page … */
+/* A line of the pool by the page that it is on: the first of every page, the second of every page …
+ */
 struct dealt {
     size_t round, page;
     uint32_t word;

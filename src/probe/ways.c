@@ -65,8 +65,8 @@ enum choice {
     MANY_EACH /* so many of each page that the level inside holds none, whatever chooses its sets */
 };
 
-/* Lines of each page of which half of what the level holds is more than the one inside does; at most
-   half of a page. */
+/* Lines of each page of which half of what the level holds is more than the one inside does; at
+   most half of a page. */
 static size_t many_of(struct fm_lab *lab, size_t index)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
@@ -98,8 +98,8 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct
     lines->offset = fm_lab_seed(lab) % (lines->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
     const bool apart = (double)lines->period > page;
     if (index > 0)
-        crowd->shallow = apart ? fm_overrun_apart(lab, index - 1, lines->period)
-                               : fm_overrun(lab, index - 1);
+        crowd->shallow =
+            apart ? fm_overrun_apart(lab, index - 1, lines->period) : fm_overrun(lab, index - 1);
     if (choice == MANY_EACH) {
         lines->each = many_of(lab, index);
         lines->apart = level->line;
@@ -405,7 +405,7 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
     if (!fm_sets_anywhere(lab, index, crowd, lines, shown.ways, &sets, err))
         return false;
     const double bytes = sets * ways * (double)level->line;
-    outcome->why_held = sets == 0             ? "no one number of sets makes what laps take likely"
+    outcome->why_held = sets == 0              ? "no one number of sets makes what laps take likely"
                         : is_odd(level, bytes) ? not_as_walked
                                                : NULL;
     if (outcome->why_held)

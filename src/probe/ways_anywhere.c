@@ -7,10 +7,11 @@
 #include "analysis/occupancy_fit.h"
 #include "probe/ways_inside.h"
 
-/* Part of the first level's sets that lines share, so that it holds no more than that part of them. */
+/* Part of the first level's sets that lines share, so that it holds no more than that part of them.
+ */
 #define PART 4
-/* Lines to choose from, in what begins to miss; how many times those to begin with they must be; and
-   the most of them among which a clock can tell one too many. */
+/* Lines to choose from, in what begins to miss; how many times those to begin with they must be;
+   and the most of them among which a clock can tell one too many. */
 #define CROWDED    1.5
 #define MANY_TIMES 1.5
 #define MOST_LINES 16384
@@ -21,20 +22,20 @@
 
 /* Lines of a lap in what the level holds, from hardly a miss to hardly a hit. */
 static const double loads[] = {0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.4, 1.7, 2.1};
-#define LOADS (sizeof loads / sizeof *loads)
+#define LOADS        (sizeof loads / sizeof *loads)
 #define FEWEST_LOADS 6
 /* How the lines fall into sets is luck: so many sets in all are looked at, in so many rounds. */
-#define SETS_IN_ALL  8192
-#define FEW_ROUNDS   4
-#define MANY_ROUNDS  32
+#define SETS_IN_ALL 8192
+#define FEW_ROUNDS  4
+#define MANY_ROUNDS 32
 /* … and as many again where these do not decide, so many times in all. */
 #define TIMES 4
 /* Times the sets that are expected between which they are looked for, at first and then. */
-#define WIDE   4
-#define NARROW 1.3
+#define WIDE         4
+#define NARROW       1.3
 #define FIRST_ROUNDS 2
-/* Sets for each line of a page that is used: a hash may never have two of them meet. But lines of so
-   many pages are translated, the number of which must not depend on that of the lines. */
+/* Sets for each line of a page that is used: a hash may never have two of them meet. But lines of
+   so many pages are translated, the number of which must not depend on that of the lines. */
 #define SPREAD       64
 #define LEAST_PLACES 4
 /* Part of a lap that its time should be known to, as misses. */

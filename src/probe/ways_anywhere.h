@@ -14,6 +14,7 @@ bool fm_ways_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
 /* The sets of such a level, once its ways are known and that one line too many makes a whole set
    miss, as `crowd` has it; 0: they do not show. */
 bool fm_sets_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
-                      struct fm_crowd_lines *lines, size_t ways, double *sets, struct fm_error *err);
+                      struct fm_crowd_lines *lines, size_t ways, double *sets,
+                      struct fm_error *err);
 
 #endif
