@@ -38,6 +38,8 @@
 /* Part of what may be spent after which it will hardly be full: the rest is for counting classes,
    which are as large while others have room. */
 #define LATE 0.6
+/* Part of what is held that misses where it is hopeless. */
+#define RUN_AWAY 0.25
 /* Chance that of items refused at once two share a class, and one refusal hides the other. */
 #define MEET 0.25
 
@@ -214,13 +216,21 @@ static bool all_refused(const struct fm_crowd *crowd, size_t count, double misse
            (count <= at_once(crowd) && misses > ((double)count - 0.5) * crowd->typical);
 }
 
+/* Whether much of what is held misses: where one too many is not always seen, more and more of them
+   are taken in. */
+static bool has_run_away(const struct fm_crowd *crowd)
+{
+    return !crowd->tell && crowd->hit_ns > 0 && crowd->count > crowd->shallow &&
+           crowd->base_ns > crowd->hit_ns + RUN_AWAY * crowd->penalty_ns;
+}
+
 /* Takes items in until some are refused, or the pool or what may be spent is used up. */
 static bool fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, bool *found,
                  struct fm_error *err)
 {
     *found = false;
     while (crowd->next < crowd->items && crowd->count < crowd->most &&
-           crowd->spent < crowd->spend) {
+           crowd->spent < crowd->spend && !has_run_away(crowd)) {
         bool taken;
         double misses;
         const size_t from = crowd->next;

@@ -17,6 +17,8 @@
    misses that this must not make, for a run of them. */
 #define UNSURE 0.1
 #define LITTLE 0.2
+/* Part of what they take on average that is likely for each. */
+#define LEAST_PART 0.3
 
 /* Items of which some share the set of one that was refused: suspects first, and behind them others
    that only keep the levels inside busy. */
@@ -27,13 +29,22 @@ struct line_up {
     bool timed;     /* nothing is reckoned */
     double lap_ns;  /* of all of these and the one that was refused, if nothing missed … */
     double rest_ns; /* … and of those of the last trial */
+    double each_ns; /* that a lap is shorter without one of them: pages take as long as before */
 };
 
 /* Whether it is known what a lap without so many of them would take if nothing missed. */
 static bool is_short(const struct fm_crowd *crowd, const struct line_up *up, size_t count)
 {
-    const double each = up->lap_ns / (double)(up->suspects + up->others + 1);
-    return UNSURE * each * (double)count < LITTLE * up->misses * crowd->penalty_ns;
+    return UNSURE * up->each_ns * (double)count < LITTLE * up->misses * crowd->penalty_ns;
+}
+
+/* What a long run has made of a lap says what each item of it took, if that is likely at all. */
+static void learn(struct line_up *up, size_t count)
+{
+    const double all = (double)(up->suspects + up->others + 1);
+    const double each = (up->lap_ns - up->rest_ns) / (double)count;
+    if (each > LEAST_PART * up->lap_ns / all && each < up->lap_ns / all / LEAST_PART)
+        up->each_ns += (each - up->each_ns) / AVERAGED;
 }
 
 /* Whether the one that was refused is still too many without a run of the suspects: compared with
@@ -43,15 +54,15 @@ static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, struct li
                            size_t from, size_t count, bool *yes, struct fm_error *err)
 {
     const size_t rest = up->suspects + up->others - count;
-    const double part = (double)(rest + 1) / (double)(rest + count + 1);
+    const double shorter_ns = up->each_ns * (double)count;
     const bool reckoned = !up->timed && is_short(crowd, up, count);
     struct fm_crowd without = *crowd;
     without.count = rest;
     /* It makes no difference how much the levels inside hold. */
     without.shallow = 0;
     without.typical = up->misses;
-    without.base_ns = up->lap_ns * part / (double)(rest + 1);
-    double ns, misses;
+    without.base_ns = (up->lap_ns - shorter_ns) / (double)(rest + 1);
+    double ns, misses = 0;
     memcpy(crowd->trial, crowd->suspects, from * sizeof *crowd->suspects);
     memcpy(crowd->trial + from, crowd->suspects + from + count,
            (rest - from) * sizeof *crowd->suspects);
@@ -68,8 +79,10 @@ static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, struct li
        many all along. */
     const double more = *yes ? misses - up->misses : misses;
     if (good && reckoned && !fm_crowd_is_some(&without, fabs(more)))
-        up->lap_ns += more * crowd->penalty_ns / AVERAGED / part;
-    up->rest_ns = reckoned ? up->lap_ns * part : without.base_ns * (double)(rest + 1);
+        up->lap_ns += more * crowd->penalty_ns / AVERAGED;
+    up->rest_ns = reckoned ? up->lap_ns - shorter_ns : without.base_ns * (double)(rest + 1);
+    if (!reckoned && count > 1)
+        learn(up, count);
     return good;
 }
 
@@ -134,6 +147,7 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
         return true;
     up.misses = misses;
     up.lap_ns = crowd->base_ns * (double)(crowd->count + 1);
+    up.each_ns = crowd->base_ns;
     memcpy(crowd->suspects, crowd->held, crowd->count * sizeof *crowd->held);
     /* About as many parts as members where all of them miss: half of these do not matter then. */
     const size_t parts = (size_t)fmin(fmax(misses, PARTS), MOST_MEMBERS);

@@ -17,6 +17,8 @@
 #define MOST_LINES 16384
 /* Lines of each page to begin with: where some are left out no page is to be left out with them. */
 #define PAGEFUL 4
+/* Times what may be spent on lines of one place: every trial takes all lines. */
+#define DEARER 1.5
 /* Classes that will do: all must be alike, and miss as a whole. */
 #define FEW_CLASSES 3
 
@@ -109,6 +111,7 @@ bool fm_ways_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
             : fm_bytes_inside(lab, index - 1) / line * fm_overload(lab, index - 1, FM_WAYS_SELDOM);
     crowd->shallow = (size_t)fmax(inside, PAGEFUL * (double)crowd->shallow);
     crowd->kept = (size_t)(index == 1 ? 2 * inside : inside);
+    crowd->spend *= DEARER;
     if (items < MANY_TIMES * (double)crowd->shallow || items > MOST_LINES)
         return true;
     const bool good =
