@@ -247,8 +247,9 @@ static bool fill(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t *refused, 
             continue;
         }
         if (all_refused(crowd, batch, misses)) {
-            /* Every single one tells more surely what one too many misses. */
-            if (batch == 1 && crowd->typical > 0)
+            /* Every single one tells more surely what one too many misses, unless it is too many
+               further out. */
+            if (batch == 1 && crowd->typical > 0 && misses < CLEARLY * crowd->typical)
                 crowd->typical += (misses - crowd->typical) / ++crowd->singles;
             const bool many = crowd->in_a_row < MANY && crowd->in_a_row + batch >= MANY;
             crowd->in_a_row += batch;

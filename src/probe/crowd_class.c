@@ -130,6 +130,22 @@ static bool sift(struct fm_lab *lab, struct fm_crowd *crowd, struct line_up *up,
     return true;
 }
 
+/* Whether a member was cleared by mistake and lies among the others: without it nothing misses. */
+static bool has_more(struct fm_lab *lab, struct fm_crowd *crowd, struct line_up *up, bool *more,
+                     struct fm_error *err)
+{
+    const size_t run = up->others / PARTS + 1;
+    *more = false;
+    for (size_t from = 0; from < up->others && !*more; from += run) {
+        const size_t count = run < up->others - from ? run : up->others - from;
+        bool still;
+        if (!misses_without(lab, crowd, up, up->suspects + from, count, &still, err))
+            return false;
+        *more = !still;
+    }
+    return true;
+}
+
 bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t refused,
                           size_t *members, struct fm_error *err)
 {
@@ -156,12 +172,13 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
         if (!sift(lab, crowd, &up, from, run < up.suspects - from ? run : up.suspects - from, false,
                   &left, err))
             return false;
-    /* Where one of them was cleared nothing misses any more, and all the others seem to matter. */
-    bool still;
+    /* Where one of them was left out nothing misses any more, and all the others seem to matter. */
+    bool still, more;
     up.timed = true;
-    if (!misses_without(lab, crowd, &up, 0, 0, &still, err))
+    if (!misses_without(lab, crowd, &up, 0, 0, &still, err) ||
+        !has_more(lab, crowd, &up, &more, err))
         return false;
-    if (!still)
+    if (!still || more)
         return true;
     /* Singly once more: a member may only seem to be one. */
     for (size_t from = 0; from < up.suspects && up.suspects <= MOST_MEMBERS; from += left)

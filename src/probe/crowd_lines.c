@@ -163,19 +163,21 @@ static bool deal(struct fm_crowd *crowd, const struct fm_crowd_lines *lines, str
     const size_t pages = (crowd->items / lines->places + 1) * lines->period / lines->page + 2;
     size_t *rounds = calloc(pages, sizeof *rounds);
     struct dealt *dealt = malloc(crowd->items * sizeof *dealt);
-    const bool good =
-        (rounds && dealt) || fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of pages");
-    for (size_t i = 0; i < crowd->items && good; i++) {
+    if (!rounds || !dealt) {
+        free(rounds);
+        free(dealt);
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of pages");
+    }
+    for (size_t i = 0; i < crowd->items; i++) {
         const uint32_t word = crowd->pool[i];
         dealt[i] = (struct dealt){rounds[word / page]++, word / page, word};
     }
-    if (good)
-        qsort(dealt, crowd->items, sizeof *dealt, by_round);
-    for (size_t i = 0; i < crowd->items && good; i++)
+    qsort(dealt, crowd->items, sizeof *dealt, by_round);
+    for (size_t i = 0; i < crowd->items; i++)
         crowd->pool[i] = dealt[i].word;
     free(rounds);
     free(dealt);
-    return good;
+    return true;
 }
 
 bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowd_lines *lines,
