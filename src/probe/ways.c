@@ -343,11 +343,11 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
    inside by; and once many of each page. */
 static enum choice choose(struct fm_lab *lab, size_t index, int i)
 {
+    const struct fm_known_level *level = &lab->known.levels[index];
     const size_t page = lab->machine->info.page_size;
     const bool sparse = index > 0 && fm_period_inside(lab, index) > page;
-    const bool roomy =
-        index == 1 && fm_held_of(&lab->known.levels[index]) > ROOMY * lab->known.levels[0].capacity;
-    if (index > 1 && i == 1 + sparse)
+    const bool roomy = index == 1 && fm_held_of(level) > ROOMY * lab->known.levels[0].capacity;
+    if (index > 1 && level->line && i == 1 + sparse)
         return MANY_EACH;
     return sparse && (i % 2 == 0) != roomy ? SPARSE : ONE_EACH;
 }
