@@ -33,7 +33,7 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    those first that share a set of it takes more memory. */
 #define ROOMY 4
 /* Words at another place of some pages, at least, to see whether they fall into the same sets; and
-   the part of a set that misses then. */
+   the part of them that misses then, since these are full. */
 #define LEAST_OTHERS 8
 #define FULL         0.5
 /* What lies outside of this is not what the walk saw. */
@@ -125,8 +125,8 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct
 /* Whether words so many bytes from any items find the sets full that they fall into: those that are
    held miss then. They are so many that the level inside does not keep them, and so may be too many
    for some sets by themselves. */
-static bool is_full_beside(struct fm_lab *lab, struct fm_crowd *crowd, size_t ways, size_t apart,
-                           bool *yes, struct fm_error *err)
+static bool is_full_beside(struct fm_lab *lab, struct fm_crowd *crowd, size_t apart, bool *yes,
+                           struct fm_error *err)
 {
     const size_t page = lab->machine->info.page_size;
     const uint32_t words = (uint32_t)(apart / FM_WORD);
@@ -143,25 +143,27 @@ static bool is_full_beside(struct fm_lab *lab, struct fm_crowd *crowd, size_t wa
     memcpy(crowd->trial, others, count * sizeof *others);
     if (!fm_crowd_count_misses(lab, crowd, count, &ns, &alone, err))
         return false;
-    *yes = fm_crowd_is_some(crowd, beside - alone) && beside - alone > FULL * (double)ways;
+    /* What the level inside holds of the others by themselves is not less than nothing. */
+    const double more = beside - fmax(alone, 0);
+    *yes = fm_crowd_is_some(crowd, more) && more > FULL * (double)count;
     return true;
 }
 
 /* How much of what lies between two items falls into sets of its own: pages, or a part of one. */
-static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t ways, size_t period,
-                         size_t line, size_t *granule, struct fm_error *err)
+static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t period, size_t line,
+                         size_t *granule, struct fm_error *err)
 {
     const size_t page = lab->machine->info.page_size;
     bool same = false;
     for (*granule = page; *granule < period && !same;) {
-        if (period % *granule == 0 && !is_full_beside(lab, crowd, ways, *granule, &same, err))
+        if (period % *granule == 0 && !is_full_beside(lab, crowd, *granule, &same, err))
             return false;
         if (!same)
             *granule += page;
     }
     same = *granule == page;
     for (size_t apart = page / 2; apart >= line && same; apart /= 2) {
-        if (!is_full_beside(lab, crowd, ways, apart, &same, err))
+        if (!is_full_beside(lab, crowd, apart, &same, err))
             return false;
         if (same)
             *granule = apart;
@@ -294,7 +296,7 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
     if (good && passes)
         good = fm_crowd_out(lab, crowd, shown, err);
     if (good && shown->full && shown->ways)
-        good = find_granule(lab, crowd, shown->ways, lines->period, line, granule, err);
+        good = find_granule(lab, crowd, lines->period, line, granule, err);
     fm_crowd_lines_close(crowd);
     return good;
 }
