@@ -8,9 +8,11 @@
 /* Parts of the held that are left out at first, at least: the rest must still be too many for the
    levels inside. */
 #define PARTS 8
-/* Part of a class with one item too many that misses where all do, and what is more than all. */
+/* Part of a class with one item too many that misses where all do, and what is more than all; and
+   where nothing else can be too full, so that it can be told better. */
 #define ALL      0.85
 #define TOO_MANY 1.25
+#define MORE     1.15
 /* Readings of what items take that are averaged, about. */
 #define AVERAGED 4
 /* Part to which it is known what items take that miss nothing; and the part of what the class
@@ -189,7 +191,7 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
     /* No more can miss than there are: the levels inside had a part in it. Nor less where all do.
      */
     const double all = (double)(*members + 1);
-    if (misses > TOO_MANY * all || (crowd->all_miss && misses < all / TOO_MANY))
+    if (misses > (crowd->anywhere ? TOO_MANY : MORE) * all || (crowd->all_miss && misses < all / TOO_MANY))
         *members = 0;
     if (*members && crowd->typical <= 0) {
         crowd->typical = misses;
