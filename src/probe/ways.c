@@ -14,8 +14,10 @@
 
 /* References that may be spent on a level, in each effort. */
 static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUGH] = 1e9};
-/* … and what is left of that where an event is asked: a trial takes three laps instead of ten. */
+/* … and what is left of that where an event is asked: a trial takes three laps instead of ten; and
+   for the clock, which is asked then for what that leaves open. */
 #define COUNTED 0.3
+#define SECOND  0.4
 /* Pages to choose from, in capacities and in footprints that miss wholly: the last class to be
    filled waits long for its last member. */
 #define CAPACITIES 6
@@ -76,8 +78,14 @@ static size_t many_of(struct fm_lab *lab, size_t index)
     return (size_t)fmin(ceil(each), page / line / 2);
 }
 
-static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct fm_crowd *crowd,
-                    struct fm_crowd_lines *lines)
+/* Whether the level's own event is asked. */
+static bool is_asked(const struct fm_lab *lab, size_t index)
+{
+    return fm_lab_counted(lab, (unsigned)index) && !(lab->by_stores & 1u << index);
+}
+
+static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool counted,
+                    struct fm_crowd *crowd, struct fm_crowd_lines *lines)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double page = (double)lab->machine->info.page_size;
@@ -92,9 +100,11 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct
                                .penalty_ns = level[1].height_ns - level->height_ns,
                                .spend = spend[lab->options->effort] * (index > 1 ? DEEPER : 1)};
     lines->bit = (unsigned)index;
-    lines->counted = fm_lab_counted(lab, lines->bit) && !(lab->by_stores & 1u << lines->bit);
-    if (lines->counted)
+    lines->counted = counted;
+    if (counted)
         crowd->spend *= COUNTED;
+    else if (is_asked(lab, index))
+        crowd->spend *= SECOND;
     lines->offset = fm_lab_seed(lab) % (lines->page / FM_LONGEST_LINE) * FM_LONGEST_LINE;
     const bool apart = (double)lines->period > page;
     if (index > 0)
@@ -116,7 +126,7 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, struct
     if (crowd->most > crowd->items)
         crowd->most = crowd->items;
     /* What no plateau shows is not known well enough for the clock to tell its misses. */
-    const bool hidden = !lines->counted && fm_level_is_hidden(level);
+    const bool hidden = !counted && fm_level_is_hidden(level);
     /* With fewer it is never full. */
     return !hidden && crowd->penalty_ns > 0 && level->rise_to > 0 &&
            room > RISES_LEAST * level->rise_to / page;
@@ -174,7 +184,8 @@ static bool find_granule(struct fm_lab *lab, struct fm_crowd *crowd, size_t peri
 static void leave_open(struct fm_lab *lab, size_t index, const char *attribute, const char *reason)
 {
     struct fm_finding *finding = fm_lab_finding(lab, index, attribute, fm_unit_of(attribute));
-    if (finding)
+    /* What another meter has told stays. */
+    if (finding && finding->status != FM_MEASURED)
         fm_undetermined(finding, reason);
 }
 
@@ -367,7 +378,7 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     *best = (struct outcome){.why_ways = ""};
     for (int i = 0; i < tries && spent < ENOUGH * all; i++) {
         struct outcome one = {.choice = choose(lab, index, i)};
-        if (!prepare(lab, index, one.choice, crowd, lines))
+        if (!prepare(lab, index, one.choice, lines->counted, crowd, lines))
             continue;
         crowd->spend = one.choice == MANY_EACH ? (all - spent) / 2 : all - spent;
         if (!crowd_pages(lab, index, crowd, lines, &one.shown, &one.granule, err))
@@ -402,7 +413,8 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
     outcome->shown = shown;
     const double ways = (double)shown.ways;
     report(lab, index, "ways", "crowd", ways, lines);
-    if (shown.misses < ALL)
+    /* A lap that is counted has not settled: how much of it misses in the end is not known. */
+    if (shown.misses < ALL || lines->counted)
         return true;
     if (!fm_sets_anywhere(lab, index, crowd, lines, shown.ways, &sets, err))
         return false;
@@ -416,12 +428,13 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
     return true;
 }
 
-static bool measure(struct fm_lab *lab, size_t index, struct fm_error *err)
+/* By the level's own event, or by the clock. */
+static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_error *err)
 {
     struct fm_crowd crowd;
     struct fm_crowd_lines lines;
     struct outcome outcome;
-    if (!prepare(lab, index, ONE_EACH, &crowd, &lines)) {
+    if (!prepare(lab, index, ONE_EACH, counted, &crowd, &lines)) {
         static const char *const why = "where it begins and ends to miss is not known, or takes "
                                        "more memory than may be touched";
         leave_open(lab, index, "ways", why);
@@ -471,10 +484,26 @@ static bool is_known(struct fm_lab *lab)
     return true;
 }
 
+static bool is_open(struct fm_lab *lab, size_t index, const char *attribute)
+{
+    const struct fm_finding *finding = fm_lab_finding(lab, index, attribute, fm_unit_of(attribute));
+    return !finding || finding->status != FM_MEASURED;
+}
+
+/* By its event where there is one, and what that leaves open by the clock. */
+static bool measure_level(struct fm_lab *lab, size_t index, struct fm_error *err)
+{
+    const bool counted = is_asked(lab, index);
+    if (counted && !measure(lab, index, true, err))
+        return false;
+    return (counted && !is_open(lab, index, "ways") && !is_open(lab, index, "physical_capacity")) ||
+           measure(lab, index, false, err);
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     for (size_t i = 0; i + 1 < lab->known.count; i++)
-        if ((i > 0 || !is_known(lab)) && !is_counted(lab, i) && !measure(lab, i, err))
+        if ((i > 0 || !is_known(lab)) && !is_counted(lab, i) && !measure_level(lab, i, err))
             return false;
     return true;
 }
