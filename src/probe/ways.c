@@ -342,9 +342,8 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
         outcome->why_ways = "what is held takes longer than this level does: it is in one behind";
     outcome->why_held = outcome->why_ways ? outcome->why_ways : fm_crowd_doubt(lab, shown);
     const double line = (double)lab->known.levels[index].line;
-    const double sets = !outcome->why_held && line > 0
-                            ? (double)(shown->held / shown->ways) * (double)outcome->granule / line
-                            : 0;
+    const size_t groups = outcome->why_held ? 0 : shown->held / shown->ways;
+    const double sets = line > 0 ? (double)groups * (double)outcome->granule / line : 0;
     if (sets > 0 && fm_round_sets(sets, sets) == 0)
         outcome->why_held = "it seems to have a number of sets that no address bits choose";
     if (!outcome->why_held && shown->shallow && !one_class)
