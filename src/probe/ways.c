@@ -55,9 +55,12 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 #define FURTHER 2
 /* Part of a class with one page too many that misses where all do, as under LRU. */
 #define ALL 0.85
+/* … and one that is so small that it may be the level inside that misses, if that has as many ways.
+ */
+#define CHEAP 0.3
 /* Times the price of a miss inside that is surely more. */
 #define DEARER 1.5
-/* … and the most that this may seem to be. */
+/* The most that the part which misses may seem to be. */
 #define NO_MORE 1.35
 
 /* Which lines of pages are used. */
@@ -261,8 +264,8 @@ static const char *const not_as_walked = "what it holds when filled is not what 
    makes others miss that too, but these misses cost less. As long as this level is not full they
    may be all that was seen, unless a whole class misses at the full price, or more than the level
    inside would take of as many. */
-static const char *doubt_ways(const struct fm_lab *lab, size_t index,
-                              const struct fm_crowded *shown, size_t granule)
+static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
+                              size_t granule)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double bytes = (double)(shown->held * granule);
@@ -271,8 +274,10 @@ static const char *doubt_ways(const struct fm_lab *lab, size_t index,
         return reason;
     if (shown->full && is_odd(level, bytes))
         return not_as_walked;
-    if (!shown->full && index > 0 &&
-        (shown->misses < fmin(ALL, inner_price(lab, index)) || shown->misses > NO_MORE))
+    const bool alike = index > 0 && (double)shown->ways == fm_ways_of(lab, index - 1);
+    if ((alike && shown->misses < CHEAP) ||
+        (!shown->full && index > 0 &&
+         (shown->misses < fmin(ALL, inner_price(lab, index)) || shown->misses > NO_MORE)))
         return "the groups of lines that collide may be those of the level inside";
     return NULL;
 }
