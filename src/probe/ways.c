@@ -1,11 +1,9 @@
 /* Ways and physical capacity of every level, by crowding it until nothing more fits (crowd.h). */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/occupancy.h"
 #include "analysis/occupancy_fit.h"
-#include "core/divisor.h"
 #include "core/units.h"
 #include "probe/crowd_lines.h"
 #include "probe/probe.h"
