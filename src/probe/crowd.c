@@ -35,8 +35,8 @@
 #define CHOICES 8
 /* Items refused that turn out to crowd no class before it is given up. */
 #define ACCIDENTS 8
-/* Part of what may be spent after which it will hardly be full: the rest is for counting classes,
-   which are as large while others have room. */
+/* Part of what may be spent after which it will hardly be full: the rest is for counting classes of
+   few items, which are as large while others have room. */
 #define LATE 0.6
 /* Part of what is held that misses where it is hopeless. */
 #define RUN_AWAY 0.25
@@ -343,8 +343,22 @@ static bool is_full(const struct fm_crowd *crowd, const struct fm_crowded *shown
    number once more. */
 static bool is_enough(const struct fm_crowd *crowd, const struct fm_crowded *shown)
 {
-    return crowd->anywhere && crowd->all_miss && shown->classes == 2 &&
+    return (crowd->anywhere || crowd->anew) && crowd->all_miss && shown->classes == 2 &&
            shown->members[0] == shown->members[1];
+}
+
+/* Lets go of all that is held, for others. */
+static void begin_anew(struct fm_crowd *crowd, struct fm_crowded *shown)
+{
+    *shown = (struct fm_crowded){0};
+    crowd->anew = true;
+    if (crowd->next > crowd->items / 2)
+        crowd->next = 0;
+    crowd->batch = crowd->shallow + 2;
+    crowd->count = crowd->in_a_row = 0;
+    crowd->begun = crowd->singles = 0;
+    crowd->typical = crowd->base_ns = 0;
+    crowd->all_miss = false;
 }
 
 /* Has some items of the pool come first, and begins with them. */
@@ -386,24 +400,25 @@ static bool begin_anywhere(struct fm_lab *lab, struct fm_crowd *crowd, struct fm
     return true;
 }
 
-bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
-                  struct fm_error *err)
+/* Takes items in and counts classes: the first that is too full, and then those that are when it is
+   full; or, where it will not be, each. */
+static bool count_classes(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
+                          struct fm_error *err)
 {
+    const size_t wanted = crowd->classes ? crowd->classes : FM_CROWD_CLASSES;
+    const bool each = crowd->anywhere || crowd->anew;
     uint32_t refused;
     size_t accidents = 0;
-    bool found = true;
-    *shown = (struct fm_crowded){0};
-    if (crowd->anywhere && !begin_anywhere(lab, crowd, err))
-        return false;
-    const size_t wanted = crowd->classes ? crowd->classes : FM_CROWD_CLASSES;
-    while (found && shown->classes < wanted && !is_enough(crowd, shown)) {
+    while (shown->classes < wanted && !is_enough(crowd, shown)) {
+        bool found;
         if (!fill(lab, crowd, &refused, &found, err))
             return false;
         if (!found)
             break;
         shown->full = is_full(crowd, shown);
-        const bool late = crowd->anywhere || crowd->spent > LATE * crowd->spend;
-        if (shown->classes > 0 && !shown->full && !late)
+        if (!each && !shown->full && crowd->spent > LATE * crowd->spend)
+            break;
+        if (shown->classes > 0 && !shown->full && !each)
             continue;
         size_t *members = &shown->members[shown->classes];
         shown->refused[shown->classes] = refused;
@@ -415,12 +430,27 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
         shown->classes += *members > 0;
     }
     shown->few = shown->classes < wanted && !is_enough(crowd, shown);
+    return true;
+}
+
+bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
+                  struct fm_error *err)
+{
+    *shown = (struct fm_crowded){0};
+    if ((crowd->anywhere && !begin_anywhere(lab, crowd, err)) ||
+        !count_classes(lab, crowd, shown, err))
+        return false;
+    if (!crowd->anywhere && shown->classes > 0 && !shown->full) {
+        begin_anew(crowd, shown);
+        if (!count_classes(lab, crowd, shown, err))
+            return false;
+    }
     shown->held = crowd->count;
     /* Once there are many the levels inside have no part in what is refused. */
     shown->shallow = crowd->begun > BEGINNINGS && crowd->count <= crowd->shallow;
     shown->used_up = crowd->next == crowd->items;
     /* The first class may be of the level inside, unless this one leaves it nothing. */
-    const size_t first = crowd->anywhere ? 0 : 1;
+    const size_t first = crowd->anywhere || crowd->anew ? 0 : 1;
     shown->ways = most_agree(shown, first);
     if (!confirm(lab, crowd, first, shown, err))
         return false;

@@ -27,6 +27,7 @@ struct fm_crowd {
     size_t most;         /* to be held, at the most */
     size_t shallow;      /* so few items the levels inside may hold */
     size_t kept;         /* so many are needed for them to hold none */
+    size_t steady;       /* of more it cannot be reckoned what a lap takes; 0: of any it can */
     double hit_ns;       /* a hit in this level, as it is timed */
     double penalty_ns;   /* of a miss */
     double reading;      /* what a reading can be off by, as a part of all that a reference takes */
@@ -37,6 +38,7 @@ struct fm_crowd {
     uint32_t *pool; /* all items, in random order */
     size_t next;    /* of the pool, to be tried */
     size_t batch;   /* how many at once */
+    bool anew;      /* all was let go of once: it will not be full */
     unsigned begun; /* times that none of those to begin with could be taken in */
     uint32_t *held; /* the items that are held … */
     size_t count;

@@ -31,13 +31,16 @@ struct line_up {
     bool timed;     /* nothing is reckoned */
     double lap_ns;  /* of all of these and the one that was refused, if nothing missed … */
     double rest_ns; /* … and of those of the last trial */
-    double each_ns; /* that a lap is shorter without one of them: pages take as long as before */
+    double each_ns; /* that a lap is shorter without one of them: pages take as long as before; 0:
+                       not seen yet */
 };
 
 /* Whether it is known what a lap without so many of them would take if nothing missed. */
 static bool is_short(const struct fm_crowd *crowd, const struct line_up *up, size_t count)
 {
-    return UNSURE * up->each_ns * (double)count < LITTLE * up->misses * crowd->penalty_ns;
+    const bool steady = !crowd->steady || up->suspects + up->others <= crowd->steady;
+    return up->each_ns > 0 && (steady || count == 1) &&
+           UNSURE * up->each_ns * (double)count < LITTLE * up->misses * crowd->penalty_ns;
 }
 
 /* What a long run has made of a lap says what each item of it took, if that is likely at all. */
@@ -46,7 +49,7 @@ static void learn(struct line_up *up, size_t count)
     const double all = (double)(up->suspects + up->others + 1);
     const double each = (up->lap_ns - up->rest_ns) / (double)count;
     if (each > LEAST_PART * up->lap_ns / all && each < up->lap_ns / all / LEAST_PART)
-        up->each_ns += (each - up->each_ns) / AVERAGED;
+        up->each_ns += (each - up->each_ns) / (up->each_ns > 0 ? AVERAGED : 1);
 }
 
 /* Whether the one that was refused is still too many without a run of the suspects: compared with
@@ -165,7 +168,6 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
         return true;
     up.misses = misses;
     up.lap_ns = crowd->base_ns * (double)(crowd->count + 1);
-    up.each_ns = crowd->base_ns;
     memcpy(crowd->suspects, crowd->held, crowd->count * sizeof *crowd->held);
     /* About as many parts as members where all of them miss: half of these do not matter then. */
     const size_t parts = (size_t)fmin(fmax(misses, PARTS), MOST_MEMBERS);

@@ -18,6 +18,8 @@
 #define MOST_REPEATS 16
 /* Spread words lie in different units of their pages. */
 #define UNIT 64
+/* Part of the first level that such words may take: of more it loses now these, now those. */
+#define ROOM 0.5
 /* Bytes that are of one page wherever they begin at a multiple of so many. */
 #define BLOCK 4096
 
@@ -186,6 +188,9 @@ bool fm_crowd_lines_open(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_c
     crowd->time = time_trial;
     crowd->tell = lines->counted && !lines->each ? count_trial : NULL;
     crowd->data = lines;
+    const struct fm_known_level *first = &lab->known.levels[0];
+    if (!lines->each && !lines->in_order)
+        crowd->steady = 1 + (size_t)(ROOM * first->capacity / fmax(UNIT, (double)first->line));
     const size_t each = lines->each ? lines->each : 1;
     lines->spread = malloc(2 * crowd->items * each * sizeof *lines->spread);
     lines->before = malloc(2 * crowd->items * sizeof *lines->before);
