@@ -43,10 +43,16 @@
 /* Chance that of items refused at once two share a class, and one refusal hides the other. */
 #define MEET 0.25
 
+static void shuffle(struct fm_lab *lab, struct fm_crowd *crowd)
+{
+    struct fm_rng rng;
+    fm_rng_seed(&rng, fm_lab_seed(lab));
+    fm_rng_shuffle(&rng, crowd->pool, crowd->items);
+}
+
 bool fm_crowd_open(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t first, uint32_t step,
                    struct fm_error *err)
 {
-    struct fm_rng rng;
     const size_t bytes = crowd->items * sizeof *crowd->pool;
     crowd->pool = malloc(bytes);
     crowd->held = malloc(bytes);
@@ -56,8 +62,7 @@ bool fm_crowd_open(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t first, u
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of items");
     for (size_t i = 0; i < crowd->items; i++)
         crowd->pool[i] = first + (uint32_t)i * step;
-    fm_rng_seed(&rng, fm_lab_seed(lab));
-    fm_rng_shuffle(&rng, crowd->pool, crowd->items);
+    shuffle(lab, crowd);
     crowd->batch = crowd->shallow + 2;
     return true;
 }
@@ -348,12 +353,12 @@ static bool is_enough(const struct fm_crowd *crowd, const struct fm_crowded *sho
 }
 
 /* Lets go of all that is held, for others. */
-static void begin_anew(struct fm_crowd *crowd, struct fm_crowded *shown)
+static void begin_anew(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown)
 {
     *shown = (struct fm_crowded){0};
+    shuffle(lab, crowd);
     crowd->anew = true;
-    if (crowd->next > crowd->items / 2)
-        crowd->next = 0;
+    crowd->next = 0;
     crowd->batch = crowd->shallow + 2;
     crowd->count = crowd->in_a_row = 0;
     crowd->begun = crowd->singles = 0;
@@ -441,7 +446,7 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
         !count_classes(lab, crowd, shown, err))
         return false;
     if (!crowd->anywhere && shown->classes > 0 && !shown->full) {
-        begin_anew(crowd, shown);
+        begin_anew(lab, crowd, shown);
         if (!count_classes(lab, crowd, shown, err))
             return false;
     }

@@ -39,9 +39,10 @@ static bool time_words(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_
                        size_t count, uint64_t seed, double *ns, struct fm_error *err)
 {
     const struct fm_crowd_lines *lines = crowd->data;
-    const unsigned repeats = lines->each       ? FEW_REPEATS
-                             : lines->in_order ? fm_crowd_repeats(crowd, count, MOST_REPEATS)
-                                               : REPEATS;
+    const bool known = lines->in_order || crowd->typical > 0;
+    const unsigned repeats = lines->each ? FEW_REPEATS
+                             : known     ? fm_crowd_repeats(crowd, count, MOST_REPEATS)
+                                         : REPEATS;
     const unsigned laps = lines->each ? 1 : LAPS;
     const struct fm_care care = {.repeats = repeats, .laps = laps, .references = count};
     const struct fm_listed_plan plan = {.words = words,

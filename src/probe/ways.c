@@ -126,10 +126,8 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
         crowd->items = (size_t)room;
     if (crowd->most > crowd->items)
         crowd->most = crowd->items;
-    /* What no plateau shows is not known well enough for the clock to tell its misses. */
-    const bool hidden = !counted && fm_level_is_hidden(level);
     /* With fewer it is never full. */
-    return !hidden && crowd->penalty_ns > 0 && level->rise_to > 0 &&
+    return crowd->penalty_ns > 0 && level->rise_to > 0 &&
            room > RISES_LEAST * level->rise_to / page;
 }
 
@@ -259,11 +257,11 @@ static bool is_odd(const struct fm_known_level *level, double bytes)
 static const char *const not_as_walked = "what it holds when filled is not what the walk shows";
 
 /* Why what was shown does not decide about ways; NULL: it does. One too many of the level inside
-   makes others miss that too, but these misses cost less. As long as this level is not full they
-   may be all that was seen, unless a whole class misses at the full price, or more than the level
-   inside would take of as many. */
+   makes others miss that too, but these misses cost less. As long as this level is not full, or a
+   few pages seem to fill it, they may be all that was seen, unless a whole class misses at the full
+   price, or more than the level inside would take of as many. */
 static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
-                              size_t granule)
+                              enum choice choice, size_t granule)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double bytes = (double)(shown->held * granule);
@@ -274,7 +272,7 @@ static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_
         return not_as_walked;
     const bool alike = index > 0 && (double)shown->ways == fm_ways_of(lab, index - 1);
     if ((alike && shown->misses < CHEAP) ||
-        (!shown->full && index > 0 &&
+        ((!shown->full || choice == MANY_EACH) && index > 0 &&
          (shown->misses < fmin(ALL, inner_price(lab, index)) || shown->misses > NO_MORE)))
         return "the groups of lines that collide may be those of the level inside";
     return NULL;
@@ -332,7 +330,7 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
        nothing of. */
     const bool one_class =
         index == 0 || outcome->choice == SPARSE || fm_classes_of(lab, index - 1) == 1;
-    outcome->why_ways = doubt_ways(lab, index, shown, outcome->granule);
+    outcome->why_ways = doubt_ways(lab, index, shown, outcome->choice, outcome->granule);
     if (!outcome->why_ways && index > 0 && one_class &&
         (double)shown->held <= fm_ways_of(lab, index - 1))
         outcome->why_ways =
@@ -398,36 +396,42 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     return true;
 }
 
+/* What laps over ever more lines of any place say about a level of known ways of which one line too
+   many makes its whole set miss. */
+static bool measure_sets(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
+                         struct fm_crowd_lines *lines, struct outcome *outcome,
+                         struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    double sets = 0;
+    if (!fm_sets_anywhere(lab, index, crowd, lines, outcome->shown.ways, &sets, err))
+        return false;
+    const double bytes = sets * (double)outcome->shown.ways * (double)level->line;
+    outcome->why_held = sets == 0              ? "no one number of sets makes what laps take likely"
+                        : is_odd(level, bytes) ? not_as_walked
+                                               : NULL;
+    if (!outcome->why_held)
+        report(lab, index, "physical_capacity", "occupancy", bytes, lines);
+    return true;
+}
+
 /* Lines of any place, where those of one place do not decide. */
 static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
                              struct fm_crowd_lines *lines, struct outcome *outcome,
                              struct fm_error *err)
 {
-    const struct fm_known_level *level = &lab->known.levels[index];
     struct fm_crowded shown;
-    double sets = 0;
     if (!fm_ways_anywhere(lab, index, crowd, lines, &shown, err))
         return false;
-    if (doubt_ways(lab, index, &shown, 0))
+    if (doubt_ways(lab, index, &shown, ONE_EACH, 0))
         return true;
     outcome->why_ways = NULL;
     outcome->why_held = "lines meet in its sets by no rule, and not as under LRU";
     outcome->shown = shown;
-    const double ways = (double)shown.ways;
-    report(lab, index, "ways", "crowd", ways, lines);
+    report(lab, index, "ways", "crowd", (double)shown.ways, lines);
     /* A lap that is counted has not settled: how much of it misses in the end is not known. */
-    if (shown.misses < ALL || lines->counted)
-        return true;
-    if (!fm_sets_anywhere(lab, index, crowd, lines, shown.ways, &sets, err))
-        return false;
-    const double bytes = sets * ways * (double)level->line;
-    outcome->why_held = sets == 0              ? "no one number of sets makes what laps take likely"
-                        : is_odd(level, bytes) ? not_as_walked
-                                               : NULL;
-    if (outcome->why_held)
-        return true;
-    report(lab, index, "physical_capacity", "occupancy", bytes, lines);
-    return true;
+    return shown.misses < ALL || lines->counted ||
+           measure_sets(lab, index, crowd, lines, outcome, err);
 }
 
 /* By the level's own event, or by the clock. */
@@ -457,6 +461,10 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
                    &lines);
         if (!outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL)
             sharpen_capacity(lab, index, held / ways, ways);
+        if (outcome.why_held && crowd.anew && shown->misses >= ALL && !counted && index > 0 &&
+            lab->known.levels[index].line &&
+            !measure_sets(lab, index, &crowd, &lines, &outcome, err))
+            return false;
     }
     if (outcome.why_ways)
         leave_open(lab, index, "ways", outcome.why_ways);

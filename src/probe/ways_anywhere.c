@@ -26,6 +26,8 @@
 static const double loads[] = {0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.4, 1.7, 2.1};
 #define LOADS        (sizeof loads / sizeof *loads)
 #define FEWEST_LOADS 6
+/* More than so many lines take too long. */
+#define MOST_IN_LAPS 131072
 /* How the lines fall into sets is luck: so many sets in all are looked at, in so many rounds. */
 #define SETS_IN_ALL 8192
 #define FEW_ROUNDS  4
@@ -228,7 +230,7 @@ bool fm_sets_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     struct laps laps;
     *sets = 0;
     plan_laps(lab, index, crowd, lines, guess, each, &laps);
-    if (laps.count == 0)
+    if (laps.count == 0 || guess * each > MOST_IN_LAPS)
         return true;
     if (!time_rounds(lab, crowd, lines, FIRST_ROUNDS, &laps, err))
         return false;
@@ -236,7 +238,7 @@ bool fm_sets_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
         return true;
     const double rounds = fmin(fmax(SETS_IN_ALL / first.sets, FEW_ROUNDS), MANY_ROUNDS);
     plan_laps(lab, index, crowd, lines, first.sets, each, &laps);
-    for (int i = 0; i < TIMES && *sets == 0 && laps.count; i++) {
+    for (int i = 0; i < TIMES && *sets == 0 && laps.count && crowd->spent < crowd->spend; i++) {
         if (!time_rounds(lab, crowd, lines, rounds, &laps, err))
             return false;
         *sets = agreed(&laps, ways, first.sets);
