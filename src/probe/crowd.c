@@ -344,12 +344,19 @@ static bool is_full(const struct fm_crowd *crowd, const struct fm_crowded *shown
     return shown->classes && crowd->in_a_row >= REFUSED * (crowd->count / ways + 1);
 }
 
+/* The first class may be of the level inside, unless this one leaves it nothing. */
+static size_t first_that_counts(const struct fm_crowd *crowd)
+{
+    return crowd->anywhere || crowd->anew ? 0 : 1;
+}
+
 /* Two classes that are alike will do where each missed as a whole: how much that was says their
    number once more. */
 static bool is_enough(const struct fm_crowd *crowd, const struct fm_crowded *shown)
 {
-    return (crowd->anywhere || crowd->anew) && crowd->all_miss && shown->classes == 2 &&
-           shown->members[0] == shown->members[1];
+    const size_t first = first_that_counts(crowd);
+    return crowd->all_miss && shown->classes == first + 2 &&
+           shown->members[first] == shown->members[first + 1];
 }
 
 /* Lets go of all that is held, for others. */
@@ -454,8 +461,7 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
     /* Once there are many the levels inside have no part in what is refused. */
     shown->shallow = crowd->begun > BEGINNINGS && crowd->count <= crowd->shallow;
     shown->used_up = crowd->next == crowd->items;
-    /* The first class may be of the level inside, unless this one leaves it nothing. */
-    const size_t first = crowd->anywhere || crowd->anew ? 0 : 1;
+    const size_t first = first_that_counts(crowd);
     shown->ways = most_agree(shown, first);
     if (!confirm(lab, crowd, first, shown, err))
         return false;

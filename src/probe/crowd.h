@@ -29,7 +29,8 @@ struct fm_crowd {
     size_t kept;         /* so many are needed for them to hold none */
     size_t steady;       /* of more it cannot be reckoned what a lap takes; 0: of any it can */
     double hit_ns;       /* a hit in this level, as it is timed */
-    double penalty_ns;   /* of a miss */
+    double penalty_ns;   /* of a miss … */
+    bool unpriced;       /* … which may be far more */
     double reading;      /* what a reading can be off by, as a part of all that a reference takes */
     double spent, spend; /* references, and how many may be */
     bool anywhere;       /* items lie in sets by no rule: there are too many to fill them all */

@@ -193,7 +193,7 @@ bool fm_crowd_count_class(struct fm_lab *lab, struct fm_crowd *crowd, uint32_t r
     /* No more can miss than there are: the levels inside had a part in it. Nor less where all do.
      */
     const double all = (double)(*members + 1);
-    if (misses > (crowd->anywhere ? TOO_MANY : MORE) * all ||
+    if ((!crowd->unpriced && misses > (crowd->anywhere ? TOO_MANY : MORE) * all) ||
         (crowd->all_miss && misses < all / TOO_MANY))
         *members = 0;
     if (*members && crowd->typical <= 0) {

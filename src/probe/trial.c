@@ -125,7 +125,8 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
         group.seed = fm_lab_seed(lab);
         for (unsigned i = 0; i < trial->alternatives; i++) {
             double one;
-            /* What a page's place costs in a TLB comes round with it: all have each place in turn. */
+            /* What a page's place costs in a TLB comes round with it: all have each place in turn.
+             */
             group.first =
                 (turn * trial->alternatives + (turn + i) % trial->alternatives) * group.count;
             if (!time_one(lab, trial, i, &group, &one, err))

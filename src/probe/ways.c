@@ -39,8 +39,6 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 /* What lies outside of this is not what the walk saw. */
 #define BELOW 0.85
 #define ABOVE 1.3
-/* Lines of pages that overrun the level inside, in what it holds. */
-#define OVERRUN 2
 /* Times what may be spent on the second level that may be on those behind it. */
 #define DEEPER 1.5
 /* What luck with a few placements may have the walk and the expected filling of sets differ by, and
@@ -68,15 +66,20 @@ enum choice {
     MANY_EACH /* so many of each page that the level inside holds none, whatever chooses its sets */
 };
 
-/* Lines of each page of which half of what the level holds is more than the one inside does; at
-   most half of a page. */
+/* Lines that leave nothing in the level inside, whatever chooses its sets. */
+static double overrunning(struct fm_lab *lab, size_t index)
+{
+    return fm_bytes_inside(lab, index - 1) / (double)lab->known.levels[index].line *
+           fm_overload(lab, index - 1, FM_WAYS_SELDOM);
+}
+
+/* Lines of each page of which half of what the level holds is as many. */
 static size_t many_of(struct fm_lab *lab, size_t index)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const double page = (double)lab->machine->info.page_size, line = (double)level->line;
-    const double pages = fm_held_of(level) / page;
-    const double each = OVERRUN * fm_bytes_inside(lab, index - 1) / line / pages;
-    return (size_t)fmin(ceil(each), page / line / 2);
+    const double page = (double)lab->machine->info.page_size;
+    const double pages = fm_held_of(level) / page / 2;
+    return (size_t)fmin(ceil(overrunning(lab, index) / pages), page / (double)level->line);
 }
 
 /* Whether the level's own event is asked. */
@@ -99,6 +102,7 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
                                .most = (size_t)(SMALL * ABOVE * level->rise_to / page) + FEW_PAGES,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
                                .penalty_ns = level[1].height_ns - level->height_ns,
+                               .unpriced = fm_level_is_hidden(&level[1]),
                                .spend = spend[lab->options->effort] * (index > 1 ? DEEPER : 1)};
     lines->bit = (unsigned)index;
     lines->counted = counted;
@@ -117,10 +121,9 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
         lines->in_order = true;
         lines->offset = 0;
         crowd->hit_ns = level->height_ns;
-        crowd->shallow =
-            (size_t)(fm_bytes_inside(lab, index - 1) / (double)(level->line * lines->each)) + 1;
+        crowd->shallow = (size_t)(overrunning(lab, index) / (double)lines->each) + 1;
     }
-    crowd->kept = FM_WAYS_KEPT * crowd->shallow;
+    crowd->kept = (choice == MANY_EACH ? 1 : FM_WAYS_KEPT) * crowd->shallow;
     const double room = (double)fm_lab_limit(lab) / (double)lines->period;
     if ((double)crowd->items > room)
         crowd->items = (size_t)room;
@@ -248,10 +251,13 @@ static double inner_price(const struct fm_lab *lab, size_t index)
            (level[1].height_ns - level->height_ns);
 }
 
-/* Whether so much is not what the walk shows that a level holds. */
-static bool is_odd(const struct fm_known_level *level, double bytes)
+/* Whether so much is not what the walk shows that a level of so many ways holds: at least what
+   begins to miss, at most what has missed all or would begin so by chance. */
+static bool is_odd(const struct fm_known_level *level, double bytes, size_t ways)
 {
-    return bytes < BELOW * fm_held_of(level) || bytes > ABOVE * level->rise_to;
+    const double held = fm_held_of(level);
+    const double load = fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
+    return bytes < BELOW * held || bytes > ABOVE * fmax(level->rise_to, held / load);
 }
 
 static const char *const not_as_walked = "what it holds when filled is not what the walk shows";
@@ -268,7 +274,7 @@ static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_
     const char *reason = fm_crowd_ways_doubt(lab, shown);
     if (reason)
         return reason;
-    if (shown->full && is_odd(level, bytes))
+    if (shown->full && is_odd(level, bytes, shown->ways))
         return not_as_walked;
     const bool alike = index > 0 && (double)shown->ways == fm_ways_of(lab, index - 1);
     if ((alike && shown->misses < CHEAP) ||
@@ -352,6 +358,15 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
                             "one";
 }
 
+/* Whether the level inside keeps lines of one place of their pages, since these do not share sets
+   of it. */
+static bool keeps_one_each(struct fm_lab *lab, size_t index)
+{
+    const struct fm_finding *physical = fm_lab_finding(lab, index - 1, "physical_capacity", "B");
+    return !physical || physical->status != FM_MEASURED ||
+           strcmp(physical->method, "occupancy") == 0;
+}
+
 /* What is tried at the i-th time: one line of each page, by turns with those that pass the level
    inside by; and once many of each page. */
 static enum choice choose(struct fm_lab *lab, size_t index, int i)
@@ -360,7 +375,7 @@ static enum choice choose(struct fm_lab *lab, size_t index, int i)
     const size_t page = lab->machine->info.page_size;
     const bool sparse = index > 0 && fm_period_inside(lab, index) > page;
     const bool roomy = index == 1 && fm_held_of(level) > ROOMY * lab->known.levels[0].capacity;
-    if (index > 1 && level->line && i == 1 + sparse)
+    if (index > 1 && level->line && i == (keeps_one_each(lab, index) ? 0 : 1 + sparse))
         return MANY_EACH;
     return sparse && (i % 2 == 0) != roomy ? SPARSE : ONE_EACH;
 }
@@ -380,7 +395,7 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
         struct outcome one = {.choice = choose(lab, index, i)};
         if (!prepare(lab, index, one.choice, lines->counted, crowd, lines))
             continue;
-        crowd->spend = one.choice == MANY_EACH ? (all - spent) / 2 : all - spent;
+        crowd->spend = one.choice == MANY_EACH && i > 0 ? (all - spent) / 2 : all - spent;
         if (!crowd_pages(lab, index, crowd, lines, &one.shown, &one.granule, err))
             return false;
         spent += crowd->spent;
@@ -407,9 +422,9 @@ static bool measure_sets(struct fm_lab *lab, size_t index, struct fm_crowd *crow
     if (!fm_sets_anywhere(lab, index, crowd, lines, outcome->shown.ways, &sets, err))
         return false;
     const double bytes = sets * (double)outcome->shown.ways * (double)level->line;
-    outcome->why_held = sets == 0              ? "no one number of sets makes what laps take likely"
-                        : is_odd(level, bytes) ? not_as_walked
-                                               : NULL;
+    outcome->why_held = sets == 0 ? "no one number of sets makes what laps take likely"
+                        : is_odd(level, bytes, outcome->shown.ways) ? not_as_walked
+                                                                    : NULL;
     if (!outcome->why_held)
         report(lab, index, "physical_capacity", "occupancy", bytes, lines);
     return true;
