@@ -15,8 +15,8 @@
 /* Every reference is to an aligned word of this many bytes: room for one pointer of the chain. */
 #define FM_WORD 8u
 
-#define FM_STRING_PHASES 24
-#define FM_STRING_ORDERS 4
+#define FM_STRING_PHASES 40
+#define FM_STRING_ORDERS 16
 #define FM_STRING_LABEL  160
 
 /* LOAD_REAL: into a register for real numbers, which on some processors takes another way.

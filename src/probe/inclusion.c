@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/exclusive.h"
 #include "probe/probe.h"
 #include "probe/served.h"
 #include "probe/trial.h"
@@ -54,6 +55,8 @@
 #define SOME 0.85
 /* Part of the lines in use that may miss while the outer level is left alone. */
 #define HOT 0.1
+/* One line of so many of a walk goes over the same pages and leaves the outer level alone. */
+#define THIN 16
 /* Parts of the step from the outer level to what is beyond it. */
 #define NEAR 0.35
 
@@ -156,6 +159,35 @@ struct seen {
     double beyond; /* in the end: 0: found in the outer level, 1: beyond it; NAN: disturbed */
 };
 
+/* A chunk at a time; what hot lines take beyond `base_ns` after each, in all. */
+static bool walk_past(struct fm_lab *lab, const struct pair *pair, double base_ns, double *sum,
+                      struct fm_error *err)
+{
+    double ns;
+    *sum = 0;
+    for (size_t at = pair->sweep; at < pair->walk.lines; at += pair->chunk) {
+        if (!time_hot(lab, pair, at, pair->chunk, &ns, err))
+            return false;
+        *sum += isnan(ns) ? 0 : ns - base_ns;
+    }
+    return true;
+}
+
+/* The same over one line of many: what a TLB loses of the hot lines' pages is all that this shows.
+ */
+static bool walk_thinly(struct fm_lab *lab, const struct pair *pair, double base_ns, double *sum,
+                        struct fm_error *err)
+{
+    const size_t times = pair->chunk < THIN ? pair->chunk : THIN;
+    struct pair thin = *pair;
+    double ignored;
+    thin.walk.unit *= times;
+    thin.walk.lines /= times;
+    thin.chunk /= times;
+    thin.sweep /= times;
+    return time_outer(lab, pair, &ignored, err) && walk_past(lab, &thin, base_ns, sum, err);
+}
+
 static bool pass(struct fm_lab *lab, struct pair *pair, struct seen *seen, struct fm_error *err)
 {
     const struct fm_known_level *outer = &lab->known.levels[pair->outer];
@@ -165,23 +197,20 @@ static bool pass(struct fm_lab *lab, struct pair *pair, struct seen *seen, struc
                         : fm_levels_are_fairly_counted(lab) ? LOTS
                                                             : MOST_QUIET;
     struct quiet idle, large, base;
-    double ns, outer_ns, sum = 0;
+    double ns, outer_ns, sum, thinly = 0;
     if (!fm_lab_place(lab, pair->walk.from + pair->walk.lines * pair->walk.unit, err))
         return false;
     pair->hot.seed = fm_lab_seed(lab);
     if (!time_outer(lab, pair, &outer_ns, err) || !time_quiet(lab, pair, 1, IDLE, &idle, err) ||
         !time_quiet(lab, pair, pair->large, IDLE, &large, err) ||
-        !time_quiet(lab, pair, pair->chunk, chunks < many ? chunks : many, &base, err))
+        !time_quiet(lab, pair, pair->chunk, chunks < many ? chunks : many, &base, err) ||
+        !walk_past(lab, pair, base.ns, &sum, err) ||
+        !time_hot(lab, pair, pair->walk.lines, pair->sweep, &ns, err))
         return false;
-    for (size_t at = pair->sweep; at < pair->walk.lines; at += pair->chunk) {
-        if (!time_hot(lab, pair, at, pair->chunk, &ns, err))
-            return false;
-        sum += isnan(ns) ? 0 : ns - base.ns;
-    }
-    if (!time_hot(lab, pair, pair->walk.lines, pair->sweep, &ns, err))
+    if (sum > NONE * (far_ns - inner_ns) && !walk_thinly(lab, pair, base.ns, &thinly, err))
         return false;
     seen->cold = (large.ns - idle.ns) / (outer->height_ns - inner_ns);
-    seen->misses = sum / (far_ns - inner_ns);
+    seen->misses = (sum - fmax(thinly, 0)) / (far_ns - inner_ns);
     seen->error = base.spread * sqrt((double)chunks * (1 + (double)chunks / (double)base.count)) /
                   (far_ns - inner_ns);
     seen->beyond = (ns - outer_ns) / (far_ns - outer->height_ns);
@@ -266,8 +295,9 @@ static const char *verdict(const struct seen *seen, const char **why)
     return NULL;
 }
 
-/* The middle of all passes speaks, unless one of them by itself says something else. */
-static void report(struct fm_finding *finding, const struct seen seen[PASSES], const char *meter)
+/* The middle of all passes speaks, unless one of them by itself says something else; NULL: nothing,
+   and *why. */
+static const char *judge(const struct seen seen[PASSES], const char **why)
 {
     const struct seen all = {
         .cold = middle(seen[0].cold, seen[1].cold, seen[2].cold),
@@ -275,8 +305,8 @@ static void report(struct fm_finding *finding, const struct seen seen[PASSES], c
         .error = middle(seen[0].error, seen[1].error, seen[2].error),
         .beyond = middle(seen[0].beyond, seen[1].beyond, seen[2].beyond),
     };
-    const char *why, *ignored;
-    const char *says = verdict(&all, &why);
+    const char *ignored;
+    const char *says = verdict(&all, why);
     /* Whatever disturbs loses lines, as an inclusive level does: that must show each time. A level
        that spares what is in use inside looks now and then like an exclusive one: mostly. */
     size_t agree = 0;
@@ -291,12 +321,34 @@ static void report(struct fm_finding *finding, const struct seen seen[PASSES], c
                                                             : PASSES;
     if (says && (others || agree < least)) {
         says = NULL;
-        why = "of several looks one says this and one that";
+        *why = "of several looks one says this and one that";
     }
-    if (says)
+    return says;
+}
+
+/* Two ways that know nothing of each other: what becomes of hot lines, and what fills the level.
+   `says` is NULL where hot lines say nothing, for the reason `why`. */
+static void report(struct fm_finding *finding, const char *says, const char *why,
+                   enum fm_filled filled, const char *meter)
+{
+    const bool exclusive = says && strcmp(says, "exclusive") == 0;
+    const bool asked = filled != FM_FILLED_UNKNOWN;
+    if (says && asked && exclusive != (filled == FM_FILLED_BY_VICTIMS))
+        fm_undetermined(finding, "what becomes of lines in use is at odds with what fills it");
+    else if (says && asked)
+        fm_decided(finding, fm_text(says), 0.99, meter, "hot-lines, victims");
+    else if (says)
         fm_decided(finding, fm_text(says), 0.95, meter, "hot-lines");
-    else
+    else if (filled == FM_FILLED_BY_VICTIMS)
+        fm_decided(finding, fm_text("exclusive"), 0.95, meter, "victims");
+    else {
+        if (asked) {
+            finding->candidate_count = 2;
+            finding->candidates[0] = fm_text("none");
+            finding->candidates[1] = fm_text("inclusive");
+        }
         fm_undetermined(finding, why);
+    }
 }
 
 static bool ask(struct fm_lab *lab, size_t outer, struct fm_error *err)
@@ -313,13 +365,14 @@ static bool ask(struct fm_lab *lab, size_t outer, struct fm_error *err)
     }
     for (size_t i = passes; good && i < PASSES; i++)
         seen[i] = seen[0];
+    enum fm_filled filled;
+    if (!fm_ask_what_fills(lab, outer, &filled, err))
+        return false;
     struct fm_finding *finding = fm_lab_finding(lab, outer, "inclusion", "");
     if (!finding)
         return true;
-    if (good)
-        report(finding, seen, fm_served_meter(lab));
-    else
-        fm_undetermined(finding, why);
+    const char *says = good ? judge(seen, &why) : NULL;
+    report(finding, says, why, filled, fm_served_meter(lab));
     return true;
 }
 

@@ -73,13 +73,14 @@ static double overrunning(struct fm_lab *lab, size_t index)
            fm_overload(lab, index - 1, FM_WAYS_SELDOM);
 }
 
-/* Lines of each page of which half of what the level holds is as many. */
+/* Lines of each page of which half of what the level holds is as many; at most half of a page: the
+   other half is asked whether it falls into the same sets. */
 static size_t many_of(struct fm_lab *lab, size_t index)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double page = (double)lab->machine->info.page_size;
     const double pages = fm_held_of(level) / page / 2;
-    return (size_t)fmin(ceil(overrunning(lab, index) / pages), page / (double)level->line);
+    return (size_t)fmin(ceil(overrunning(lab, index) / pages), page / (double)level->line / 2);
 }
 
 /* Whether the level's own event is asked. */

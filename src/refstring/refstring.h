@@ -288,6 +288,13 @@ struct fm_range {
 };
 bool fm_string_add_range(struct fm_string *string, const struct fm_range *range, size_t first,
                          size_t count, struct fm_error *err);
+/* An order over the first `lines` units of each of some blocks of the arena, shuffled. */
+struct fm_blocks {
+    const uint32_t *number; /* of blocks of `bytes` from the arena's begin, each once */
+    size_t count, bytes, lines, unit;
+};
+bool fm_string_add_blocks(struct fm_string *string, const struct fm_blocks *blocks,
+                          struct fm_error *err);
 /* As many runs of `run` lines as fit the range, each beginning so many lines after the one before:
    an order over every word of them one after the other, over those that are not in the last line of
    a run, over one word in each line, or in the last of each run. */

@@ -73,6 +73,23 @@ bool fm_string_add_range(struct fm_string *string, const struct fm_range *range,
     return true;
 }
 
+bool fm_string_add_blocks(struct fm_string *string, const struct fm_blocks *blocks,
+                          struct fm_error *err)
+{
+    const size_t count = blocks->count * blocks->lines;
+    if (!fm_string_add_order(string, count, err))
+        return false;
+    uint32_t *word = string->orders[string->order_count - 1].word;
+    struct fm_rng rng;
+    for (size_t i = 0; i < count; i++)
+        word[i] = (uint32_t)((blocks->number[i / blocks->lines] * blocks->bytes +
+                              i % blocks->lines * blocks->unit) /
+                             FM_WORD);
+    fm_rng_seed(&rng, count);
+    fm_rng_shuffle(&rng, word, count);
+    return true;
+}
+
 bool fm_string_add_runs(struct fm_string *string, const struct fm_runs *runs, enum fm_run_part part,
                         struct fm_error *err)
 {
