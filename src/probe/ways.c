@@ -39,6 +39,7 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 /* What lies outside of this is not what the walk saw. */
 #define BELOW 0.85
 #define ABOVE 1.3
+#define FAR   2.5
 /* Times what may be spent on the second level that may be on those behind it. */
 #define DEEPER 1.5
 /* What luck with a few placements may have the walk and the expected filling of sets differ by, and
@@ -253,12 +254,14 @@ static double inner_price(const struct fm_lab *lab, size_t index)
 }
 
 /* Whether so much is not what the walk shows that a level of so many ways holds: at least what
-   begins to miss, at most what has missed all or would begin so by chance. */
+   begins to miss, at most what has missed all or would begin so by chance, and not far more than
+   the latter, which may be two levels that were taken for one. */
 static bool is_odd(const struct fm_known_level *level, double bytes, size_t ways)
 {
     const double held = fm_held_of(level);
-    const double load = fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
-    return bytes < BELOW * held || bytes > ABOVE * fmax(level->rise_to, held / load);
+    const double by_chance = held / fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
+    return bytes < BELOW * held || bytes > ABOVE * fmax(level->rise_to, by_chance) ||
+           bytes > FAR * by_chance;
 }
 
 static const char *const not_as_walked = "what it holds when filled is not what the walk shows";
