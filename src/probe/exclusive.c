@@ -27,10 +27,11 @@
    would share a set. */
 #define SPARE 2
 /* Lines of ours at the most: more take too long. */
-#define MOST_LINES ((size_t)1 << 17)
-/* Luck with pages is more of the smaller levels. */
-#define PLACEMENTS_SECOND 16
-#define PLACEMENTS_OUTER  8
+#define MOST_LINES ((size_t)1 << 16)
+/* Luck with pages is more of the smaller levels; and by a clock there is more than luck. */
+#define PLACEMENTS_SECOND  16
+#define PLACEMENTS_OUTER   6
+#define PLACEMENTS_COUNTED 4
 /* Part of ours that is lost at least when groups are driven out. */
 #define LOST 0.01
 /* Part of that which is lost otherwise, neither by the one kind nor by the other; and the standard
@@ -177,7 +178,9 @@ static bool compare(struct fm_lab *lab, const struct plan *plan, enum fm_filled 
 {
     const struct fm_known_level *level = &lab->known.levels[plan->outer];
     const double step = level[1].height_ns - level->height_ns;
-    const size_t count = plan->outer == 1 ? PLACEMENTS_SECOND : PLACEMENTS_OUTER;
+    const size_t count = fm_levels_are_fairly_counted(lab) ? PLACEMENTS_COUNTED
+                         : plan->outer == 1                ? PLACEMENTS_SECOND
+                                                           : PLACEMENTS_OUTER;
     double most[PLACEMENTS_SECOND], above[PLACEMENTS_SECOND], error, noise;
     for (size_t i = 0; i < count; i++) {
         double ns[WAYS];

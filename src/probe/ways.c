@@ -131,8 +131,10 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
         crowd->items = (size_t)room;
     if (crowd->most > crowd->items)
         crowd->most = crowd->items;
+    /* The clock knows less of what no plateau shows than a counter that has not told it. */
+    const bool hopeless = !counted && is_asked(lab, index) && fm_level_is_hidden(level);
     /* With fewer it is never full. */
-    return crowd->penalty_ns > 0 && level->rise_to > 0 &&
+    return !hopeless && crowd->penalty_ns > 0 && level->rise_to > 0 &&
            room > RISES_LEAST * level->rise_to / page;
 }
 
@@ -373,13 +375,13 @@ static bool keeps_one_each(struct fm_lab *lab, size_t index)
 
 /* What is tried at the i-th time: one line of each page, by turns with those that pass the level
    inside by; and once many of each page. */
-static enum choice choose(struct fm_lab *lab, size_t index, int i)
+static enum choice choose(struct fm_lab *lab, size_t index, bool counted, int i)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const size_t page = lab->machine->info.page_size;
     const bool sparse = index > 0 && fm_period_inside(lab, index) > page;
     const bool roomy = index == 1 && fm_held_of(level) > ROOMY * lab->known.levels[0].capacity;
-    if (index > 1 && level->line && i == (keeps_one_each(lab, index) ? 0 : 1 + sparse))
+    if (index > 1 && level->line && !counted && i == (keeps_one_each(lab, index) ? 0 : 1 + sparse))
         return MANY_EACH;
     return sparse && (i % 2 == 0) != roomy ? SPARSE : ONE_EACH;
 }
@@ -396,10 +398,12 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     double spent = 0;
     *best = (struct outcome){.why_ways = ""};
     for (int i = 0; i < tries && spent < ENOUGH * all; i++) {
-        struct outcome one = {.choice = choose(lab, index, i)};
+        struct outcome one = {.choice = choose(lab, index, lines->counted, i)};
         if (!prepare(lab, index, one.choice, lines->counted, crowd, lines))
             continue;
-        crowd->spend = one.choice == MANY_EACH && i > 0 ? (all - spent) / 2 : all - spent;
+        crowd->spend = all - spent;
+        if (one.choice == MANY_EACH && (i > 0 || is_asked(lab, index)))
+            crowd->spend /= is_asked(lab, index) ? 3 : 2;
         if (!crowd_pages(lab, index, crowd, lines, &one.shown, &one.granule, err))
             return false;
         spent += crowd->spent;
@@ -480,8 +484,8 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
                    &lines);
         if (!outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL)
             sharpen_capacity(lab, index, held / ways, ways);
-        if (outcome.why_held && crowd.anew && shown->misses >= ALL && !counted && index > 0 &&
-            lab->known.levels[index].line &&
+        if (outcome.why_held && crowd.anew && shown->misses >= ALL && !is_asked(lab, index) &&
+            index > 0 && lab->known.levels[index].line &&
             !measure_sets(lab, index, &crowd, &lines, &outcome, err))
             return false;
     }
