@@ -11,7 +11,7 @@
 #include "probe/ways_inside.h"
 
 /* References that may be spent on a level, in each effort. */
-static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUGH] = 1e9};
+static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUGH] = 5e7};
 /* … and what is left of that where an event is asked: a trial takes three laps instead of ten; and
    for the clock, which is asked then for what that leaves open. */
 #define COUNTED 0.3
@@ -40,8 +40,12 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 #define BELOW 0.85
 #define ABOVE 1.3
 #define FAR   2.5
-/* Times what may be spent on the second level that may be on those behind it. */
+/* Laps over many lines of each page that it takes to count two classes, at the least. */
+#define MANY_TRIALS 500
+/* Times what may be spent on the second level that may be on those behind it; and behind one of
+   which nothing was found, where there is less hope. */
 #define DEEPER 1.5
+#define BLIND  0.5
 /* What luck with a few placements may have the walk and the expected filling of sets differ by, and
    what the latter may be off by. */
 #define LUCK  0.25
@@ -105,7 +109,9 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
                                .penalty_ns = level[1].height_ns - level->height_ns,
                                .unpriced = fm_level_is_hidden(&level[1]),
-                               .spend = spend[lab->options->effort] * (index > 1 ? DEEPER : 1)};
+                               .spend = spend[lab->options->effort]};
+    if (index > 1)
+        crowd->spend *= fm_ways_of(lab, index - 1) > 0 ? DEEPER : BLIND;
     lines->bit = (unsigned)index;
     lines->counted = counted;
     if (counted)
@@ -126,6 +132,7 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
         crowd->shallow = (size_t)(overrunning(lab, index) / (double)lines->each) + 1;
     }
     crowd->kept = (choice == MANY_EACH ? 1 : FM_WAYS_KEPT) * crowd->shallow;
+    const bool dear = MANY_TRIALS * (double)(crowd->shallow * lines->each) > crowd->spend;
     const double room = (double)fm_lab_limit(lab) / (double)lines->period;
     if ((double)crowd->items > room)
         crowd->items = (size_t)room;
@@ -134,7 +141,7 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
     /* The clock knows less of what no plateau shows than a counter that has not told it. */
     const bool hopeless = !counted && is_asked(lab, index) && fm_level_is_hidden(level);
     /* With fewer it is never full. */
-    return !hopeless && crowd->penalty_ns > 0 && level->rise_to > 0 &&
+    return !hopeless && !dear && crowd->penalty_ns > 0 && level->rise_to > 0 &&
            room > RISES_LEAST * level->rise_to / page;
 }
 
