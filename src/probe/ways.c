@@ -467,6 +467,7 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
 /* By the level's own event, or by the clock. */
 static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_error *err)
 {
+    const struct fm_known_level *level = &lab->known.levels[index];
     struct fm_crowd crowd;
     struct fm_crowd_lines lines;
     struct outcome outcome;
@@ -491,8 +492,8 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
                    &lines);
         if (!outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL)
             sharpen_capacity(lab, index, held / ways, ways);
-        if (outcome.why_held && crowd.anew && shown->misses >= ALL && !is_asked(lab, index) &&
-            index > 0 && lab->known.levels[index].line &&
+        const bool spread = level->line && crowd.anew && shown->misses >= ALL;
+        if (outcome.why_held && spread && !is_asked(lab, index) && index > 0 &&
             !measure_sets(lab, index, &crowd, &lines, &outcome, err))
             return false;
     }

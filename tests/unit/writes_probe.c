@@ -88,6 +88,44 @@ static void test_a_level_that_keeps_nothing_in_use(void **state)
     fm_result_free(&result);
 }
 
+/* … but what fills the level behind it can be asked. */
+static void test_what_fills_a_level(void **state)
+{
+    (void)state;
+    const struct kind kind = {true, false, 0, FM_INCLUSION_EXCLUSIVE};
+    struct fm_description machine = machine_of(&kind);
+    machine.caches[0].replacement = FM_REPLACE_FIFO;
+    machine.caches[0].capacity = 16384;
+    machine.caches[1].ways = 4;
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.only = "inclusion";
+    lab_survey(&machine, &options, &result);
+    expect(&result, "l2.inclusion", fm_text("exclusive"));
+    fm_result_free(&result);
+}
+
+/* A TLB that does not look at use loses the pages of lines in use: no level need have lost the
+   lines. */
+static void test_lines_whose_pages_are_lost(void **state)
+{
+    (void)state;
+    const struct kind kind = {true, false, 0, FM_INCLUSION_NONE};
+    struct fm_description machine = machine_of(&kind);
+    machine.tlbs[0].replacement = FM_REPLACE_FIFO;
+    machine.tlbs[0].entries = machine.tlbs[0].ways = 32;
+    machine.caches[0].capacity = 32768;
+    machine.caches[1].capacity = 512 << 10;
+    machine.walk_latency = 120;
+    machine.noise = (struct fm_noise_description){0};
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    options.only = "inclusion";
+    lab_survey(&machine, &options, &result);
+    expect(&result, "l2.inclusion", fm_text("none"));
+    fm_result_free(&result);
+}
+
 /* Prefetchers bring in what stores go past, but not the first line of a page. */
 static void test_streaming_beside_prefetchers(void **state)
 {
@@ -169,6 +207,8 @@ int main(void)
         cmocka_unit_test(test_policies_of_outer_levels),
         cmocka_unit_test(test_a_policy_that_does_not_show),
         cmocka_unit_test(test_a_level_that_keeps_nothing_in_use),
+        cmocka_unit_test(test_what_fills_a_level),
+        cmocka_unit_test(test_lines_whose_pages_are_lost),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
