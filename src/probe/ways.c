@@ -290,7 +290,7 @@ static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_
     if (shown->full && is_odd(level, bytes, shown->ways))
         return not_as_walked;
     const bool alike = index > 0 && (double)shown->ways == fm_ways_of(lab, index - 1);
-    if ((alike && shown->misses < CHEAP) ||
+    if ((alike && (shown->misses < CHEAP || !shown->full)) ||
         ((!shown->full || choice == MANY_EACH) && index > 0 &&
          (shown->misses < fmin(ALL, inner_price(lab, index)) || shown->misses > NO_MORE)))
         return "the groups of lines that collide may be those of the level inside";
@@ -341,6 +341,15 @@ struct outcome {
     const char *why_ways, *why_held;
 };
 
+/* Whether the level inside keeps lines of one place of their pages, since these do not share sets
+   of it. */
+static bool keeps_one_each(struct fm_lab *lab, size_t index)
+{
+    const struct fm_finding *physical = fm_lab_finding(lab, index - 1, "physical_capacity", "B");
+    return !physical || physical->status != FM_MEASURED ||
+           strcmp(physical->method, "occupancy") == 0;
+}
+
 static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd,
                   struct outcome *outcome)
 {
@@ -356,6 +365,10 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
             "the level inside holds all lines that share a set of it and of this one";
     if (!outcome->why_ways && !one_class && shown->full && shown->held < crowd->shallow)
         outcome->why_ways = "the level inside holds a part of what this one seems to hold";
+    /* Of the first classes of few lines it may have a part in each. */
+    if (!outcome->why_ways && index > 1 && crowd->anew && outcome->choice == ONE_EACH &&
+        keeps_one_each(lab, index))
+        outcome->why_ways = "the level inside may hold a part of what this one seems to hold";
     outcome->behind =
         !crowd->tell && crowd->count > crowd->shallow && crowd->base_ns > FURTHER * crowd->hit_ns;
     if (!outcome->why_ways && outcome->behind)
@@ -369,15 +382,6 @@ static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd
     if (!outcome->why_held && shown->shallow && !one_class)
         outcome->why_held = "some of the level inside may have refused pages that fit into this "
                             "one";
-}
-
-/* Whether the level inside keeps lines of one place of their pages, since these do not share sets
-   of it. */
-static bool keeps_one_each(struct fm_lab *lab, size_t index)
-{
-    const struct fm_finding *physical = fm_lab_finding(lab, index - 1, "physical_capacity", "B");
-    return !physical || physical->status != FM_MEASURED ||
-           strcmp(physical->method, "occupancy") == 0;
 }
 
 /* What is tried at the i-th time: one line of each page, by turns with those that pass the level
