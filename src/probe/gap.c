@@ -69,6 +69,26 @@ static bool look_again(struct fm_lab *lab, struct search *search, struct fm_erro
     return true;
 }
 
+/* … and where the true gap was passed over, or lies below where the walk has it, words that are
+   twice as far apart conflict just so. So parts of what was found are asked too. */
+static bool look_closer(struct fm_lab *lab, struct search *search, struct fm_error *err)
+{
+    for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
+        const struct fm_gap gap = {.count = search->ways + 1, .stride = search->way_bytes / times};
+        double share;
+        if (search->way_bytes % (times * search->line))
+            continue;
+        if (!fm_conflict_share(lab, &search->gauge, &gap, &share, err))
+            return false;
+        if (share > MOSTLY) {
+            search->way_bytes /= times;
+            return true;
+        }
+        search->doubtful |= share > SELDOM;
+    }
+    return true;
+}
+
 static bool is_hopeless(const struct search *search)
 {
     return search->refuted > MOST_REFUTED && search->refuted > REFUTED_PART * search->asked;
@@ -131,7 +151,7 @@ static bool search_ways(struct fm_lab *lab, struct search *search, struct fm_err
 static bool find_ways(struct fm_lab *lab, struct search *search, struct fm_error *err)
 {
     return try_counted(lab, search, err) && (search->ways || search_ways(lab, search, err)) &&
-           (!search->ways || look_again(lab, search, err));
+           (!search->ways || (look_again(lab, search, err) && look_closer(lab, search, err)));
 }
 
 /* How far the last word must move to leave the set. */
