@@ -203,6 +203,16 @@ static int take_option(char **argv, int i, struct fm_plan *plan, struct passes *
     return 2;
 }
 
+static bool has_cases(const struct fm_counting *counting, const struct fm_figures *figures)
+{
+    double cases = 0;
+    for (size_t row = 0; row < counting->row_count; row++) {
+        const struct fm_tally *t = &figures->of[row];
+        cases += t->right + t->wrong + t->undetermined;
+    }
+    return cases > 0;
+}
+
 int fm_count(const struct fm_counting *counting, int argc, char **argv)
 {
     struct fm_plan plan = counting->plan;
@@ -231,8 +241,9 @@ int fm_count(const struct fm_counting *counting, int argc, char **argv)
         }
         print(counting, &plan, &figures);
         good &= figures.failed == 0;
+        /* Where nothing was judged nothing was checked. */
         if (plan.check && counting->within_bounds)
-            good &= counting->within_bounds(&plan, &figures);
+            good &= has_cases(counting, &figures) && counting->within_bounds(&plan, &figures);
     }
     return good ? 0 : 1;
 }
