@@ -265,9 +265,16 @@ static double inner_price(const struct fm_lab *lab, size_t index)
 /* Whether so much is not what the walk shows that a level of so many ways holds: at least what
    begins to miss, at most what has missed all or would begin so by chance, and not far more than
    the latter, which may be two levels that were taken for one. */
-static bool is_odd(const struct fm_known_level *level, double bytes, size_t ways)
+static bool is_odd(struct fm_lab *lab, size_t index, double bytes, size_t ways)
 {
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
     const double held = fm_held_of(level);
+    /* No luck with pages is behind a sharp edge. */
+    if (capacity && capacity->status == FM_MEASURED && strcmp(capacity->method, "swept") == 0 &&
+        !*capacity->note)
+        return bytes < capacity->low.number * (1 - AGREE) ||
+               bytes > capacity->high.number * (1 + AGREE);
     const double by_chance = held / fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
     return bytes < BELOW * held || bytes > ABOVE * fmax(level->rise_to, by_chance) ||
            bytes > FAR * by_chance;
@@ -282,12 +289,11 @@ static const char *const not_as_walked = "what it holds when filled is not what 
 static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
                               enum choice choice, size_t granule)
 {
-    const struct fm_known_level *level = &lab->known.levels[index];
     const double bytes = (double)(shown->held * granule);
     const char *reason = fm_crowd_ways_doubt(lab, shown);
     if (reason)
         return reason;
-    if (shown->full && is_odd(level, bytes, shown->ways))
+    if (shown->full && is_odd(lab, index, bytes, shown->ways))
         return not_as_walked;
     const bool alike = index > 0 && (double)shown->ways == fm_ways_of(lab, index - 1);
     if ((alike && (shown->misses < CHEAP || !shown->full)) ||
@@ -442,8 +448,8 @@ static bool measure_sets(struct fm_lab *lab, size_t index, struct fm_crowd *crow
         return false;
     const double bytes = sets * (double)outcome->shown.ways * (double)level->line;
     outcome->why_held = sets == 0 ? "no one number of sets makes what laps take likely"
-                        : is_odd(level, bytes, outcome->shown.ways) ? not_as_walked
-                                                                    : NULL;
+                        : is_odd(lab, index, bytes, outcome->shown.ways) ? not_as_walked
+                                                                         : NULL;
     if (!outcome->why_held)
         report(lab, index, "physical_capacity", "occupancy", bytes, lines);
     return true;
