@@ -184,10 +184,22 @@ static bool ends_inside(const struct fm_lab *lab, const struct fm_taken taken[PO
                SURE * hypot(taken[OUTSIDE].error, taken[INSIDE].error);
 }
 
+/* What lines may take that were written and leave the next level too, since a range of pages is too
+   much for some of its sets: as many as were not served by it, twice the way out. */
+static double further_out(const struct fm_lab *lab, const struct fm_taken *clean)
+{
+    const struct fm_known_level *next = &lab->known.levels[1];
+    if (lab->known.count < 3)
+        return 0;
+    const double missed = (clean->ns - next->height_ns) / (next[1].height_ns - next->height_ns);
+    return 2 * fmax(0, missed) * next[1].height_ns;
+}
+
 static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICIES])
 {
     const struct fm_known_level *first = &lab->known.levels[0];
-    const double more = taken[DIRTY].ns - taken[CLEAN].ns;
+    const double all_more = taken[DIRTY].ns - taken[CLEAN].ns;
+    const double more = all_more - further_out(lab, &taken[CLEAN]);
     const double error = hypot(taken[DIRTY].error, taken[CLEAN].error);
     const double apart = taken[OUTSIDE].ns - taken[INSIDE].ns;
     const double step = first[1].height_ns - first->height_ns;
@@ -197,7 +209,7 @@ static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICI
         return;
     if (more > SEEN * taken[CLEAN].ns && more > SURE * error)
         fm_decided(finding, fm_text("back"), 0.95, "clock", "dirty-victims");
-    else if (more > NOTHING * taken[CLEAN].ns && more > SURE * error)
+    else if (all_more > NOTHING * taken[CLEAN].ns && all_more > SURE * error)
         fm_undetermined(finding, "lines that were written leave the level hardly slower");
     else if (apart < SEEN * taken[INSIDE].ns || slow)
         fm_decided(finding, fm_text("through"), 0.95, "clock", "stores");
