@@ -103,18 +103,19 @@ bool fm_occupancy_sets(const struct fm_lap_time *laps, size_t count, uint32_t wa
     return true;
 }
 
-double fm_round_sets(double low, double high)
+double fm_round_sets_from(double low)
 {
-    double found = 0;
+    double least = INFINITY;
     for (double odd = 1; odd <= LARGEST_ODD; odd += 2) {
         /* A number that is one itself must not be missed by the last digit. */
         const double power = ceil(log2(low / odd) - 1e-9);
-        const double sets = odd * exp2(fmax(power, 0));
-        if (sets > high)
-            continue;
-        if (found > 0)
-            return 0;
-        found = sets;
+        least = fmin(least, odd * exp2(fmax(power, 0)));
     }
-    return found;
+    return least;
+}
+
+double fm_round_sets(double low, double high)
+{
+    const double sets = fm_round_sets_from(low);
+    return sets <= high && fm_round_sets_from(sets + 1) > high ? sets : 0;
 }

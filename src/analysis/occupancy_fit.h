@@ -30,8 +30,11 @@ struct fm_sets_fit {
 bool fm_occupancy_sets(const struct fm_lap_time *laps, size_t count, uint32_t ways, double low,
                        double high, struct fm_sets_fit *fit);
 
-/* The number that is a power of two times an odd number that is small, as those of caches are that
-   address bits or a few slices choose; 0: none or more than one lies between the two. */
+/* The least number from `low` on that is a power of two times an odd number that is small, as those
+   of caches are that address bits or a few slices choose. */
+double fm_round_sets_from(double low);
+
+/* The one between the two; 0: there is none, or more than one. */
 double fm_round_sets(double low, double high);
 
 #endif

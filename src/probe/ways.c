@@ -5,6 +5,7 @@
 #include "analysis/occupancy.h"
 #include "analysis/occupancy_fit.h"
 #include "core/units.h"
+#include "probe/columns.h"
 #include "probe/crowd_lines.h"
 #include "probe/probe.h"
 #include "probe/ways_anywhere.h"
@@ -474,6 +475,22 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
            measure_sets(lab, index, crowd, lines, outcome, err);
 }
 
+/* Where lines that share a set can be told by their addresses there is nothing to search for. */
+static bool by_columns(struct fm_lab *lab, size_t index, const struct fm_crowd_lines *lines,
+                       bool *found, struct fm_error *err)
+{
+    struct fm_columns columns;
+    if (!fm_find_columns(lab, index, &columns, err))
+        return false;
+    *found = columns.ways > 0;
+    if (*found) {
+        report(lab, index, "ways", "columns", columns.ways, lines);
+        report(lab, index, "physical_capacity", "columns", columns.ways * (double)columns.way,
+               lines);
+    }
+    return true;
+}
+
 /* By the level's own event, or by the clock. */
 static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_error *err)
 {
@@ -488,6 +505,11 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
         leave_open(lab, index, "physical_capacity", why);
         return true;
     }
+    bool found = false;
+    if (index > 0 && !counted && !by_columns(lab, index, &lines, &found, err))
+        return false;
+    if (found)
+        return true;
     if (!try_pages(lab, index, &crowd, &lines, &outcome, err))
         return false;
     const struct fm_crowded *shown = &outcome.shown;

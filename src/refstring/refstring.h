@@ -6,6 +6,7 @@
 #ifndef FM_REFSTRING_REFSTRING_H
 #define FM_REFSTRING_REFSTRING_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,6 +53,24 @@ struct fm_gap_plan {
     uint64_t seed;
 };
 bool fm_gap_string(struct fm_string *string, const struct fm_gap_plan *plan, struct fm_error *err);
+
+/* The gap string of outer levels: columns of lines, which begin a gap apart, in sweeps over their
+   pages as in a swept string. A thin one is the first sweep alone: it asks a TLB for the same pages
+   in the same order, and of a cache hardly anything. */
+#define FM_NO_COLUMN UINT_MAX
+struct fm_column_plan {
+    unsigned count;
+    size_t apart;    /* bytes from the beginning of a column to that of the next */
+    size_t bytes;    /* of a column; at most half of that */
+    size_t line;     /* of which one word is touched */
+    unsigned absent; /* a column that is left out, or FM_NO_COLUMN */
+    bool shifted;    /* every other column begins half way to the next */
+    bool thin;
+    size_t page;
+    uint64_t seed;
+};
+bool fm_column_string(struct fm_string *string, const struct fm_column_plan *plan,
+                      struct fm_error *err);
 
 /* The companion of a gap string: one word in each page that it touches, at a different place in
    each page, so that a TLB sees the same pages while no two words can share a cache set. */

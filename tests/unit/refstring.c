@@ -203,6 +203,55 @@ static void gap_words_are_a_stride_apart_and_the_last_is_moved(void **state)
     fm_string_free(&string);
 }
 
+/* Every line of every column once, none of one that is left out, and each page as often as no other
+   while it has lines left. */
+static void columns_are_swept_page_by_page(void **state)
+{
+    (void)state;
+    struct fm_rng rng;
+    struct fm_error err;
+    fm_rng_seed(&rng, 5);
+    for (int round = 0; round < 100; round++) {
+        struct fm_column_plan plan = {.count = 2 + (unsigned)fm_rng_below(&rng, 12),
+                                      .apart = 128 * (64 + fm_rng_below(&rng, 200)),
+                                      .line = 64,
+                                      .absent = FM_NO_COLUMN,
+                                      .shifted = fm_rng_below(&rng, 2),
+                                      .page = PAGE,
+                                      .seed = fm_rng_next(&rng)};
+        struct fm_string all, thin;
+        size_t visits[64] = {0};
+        plan.bytes = 64 * (1 + fm_rng_below(&rng, plan.apart / 128));
+        if (fm_rng_below(&rng, 2))
+            plan.absent = (unsigned)fm_rng_below(&rng, plan.count);
+        const size_t columns = plan.count - (plan.absent < plan.count);
+        assert_true(fm_column_string(&all, &plan, &err));
+        plan.thin = true;
+        assert_true(fm_column_string(&thin, &plan, &err));
+        assert_int_equal(all.orders[0].count, columns * (plan.bytes / 64));
+        for (size_t i = 0; i < all.orders[0].count; i++) {
+            const size_t at = all.orders[0].word[i] * (size_t)FM_WORD;
+            const size_t column = at / plan.apart;
+            const size_t begin = plan.shifted && column % 2 ? plan.apart / 2 : 0;
+            assert_true(column < plan.count && column != plan.absent);
+            assert_true(at % plan.apart >= begin && at % plan.apart < begin + plan.bytes);
+            assert_int_equal(at % 64, 0);
+            visits[column]++;
+        }
+        for (unsigned i = 0; i < plan.count; i++)
+            assert_int_equal(visits[i], i == plan.absent ? 0 : plan.bytes / 64);
+        for (size_t i = 0; i < thin.orders[0].count; i++) {
+            assert_int_equal(page_of(&thin, i), page_of(&all, i));
+            for (size_t j = 0; j < i; j++)
+                assert_int_not_equal(page_of(&thin, i), page_of(&thin, j));
+        }
+        ready(&all);
+        ready(&thin);
+        fm_string_free(&all);
+        fm_string_free(&thin);
+    }
+}
+
 static void the_gap_control_touches_each_page_once(void **state)
 {
     (void)state;
@@ -409,6 +458,7 @@ int main(void)
         cmocka_unit_test(no_distance_serves_bursts),
         cmocka_unit_test(the_same_plan_is_the_same_string),
         cmocka_unit_test(gap_words_are_a_stride_apart_and_the_last_is_moved),
+        cmocka_unit_test(columns_are_swept_page_by_page),
         cmocka_unit_test(the_gap_control_touches_each_page_once),
         cmocka_unit_test(stripes_narrower_than_a_line_touch_them_all),
         cmocka_unit_test(packed_stripes_leave_half_of_the_lines_whatever_their_length),

@@ -221,6 +221,42 @@ static void finds_a_third_level_behind_any_second(void **state)
     }
 }
 
+/* Where sets go by what the program sees, wherever pages lie: behind a second level that is no
+   help, with a TLB whose sets the same distances crowd, and under policies that keep a part of what
+   is one too many. */
+static void finds_columns_that_collide(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t capacity;
+        uint32_t ways;
+        enum fm_replacement replacement;
+    } thirds[] = {{1048576, 16, FM_REPLACE_LRU},
+                  {720896, 11, FM_REPLACE_FIFO},
+                  {786432, 2, FM_REPLACE_LRU},
+                  {983040, 5, FM_REPLACE_BIT_PLRU},
+                  {1048576, 8, FM_REPLACE_TREE_PLRU}};
+    for (size_t i = 0; i < sizeof thirds / sizeof *thirds; i++) {
+        struct fm_description machine = two_levels(4096, 4, 65536, 4);
+        struct fm_result result;
+        machine.caches[1].index = FM_INDEX_HASHED;
+        machine.caches[1].latency = 12;
+        machine.caches[2] = lab_cache(3, thirds[i].capacity, 64, thirds[i].ways);
+        machine.caches[2].replacement = thirds[i].replacement;
+        machine.caches[2].latency = 35;
+        machine.cache_count = 3;
+        machine.tlbs[0].ways = 2;
+        machine.memory_latency = 120;
+        machine.page_mapping = FM_MAPPING_RANDOM;
+        machine.noise = noise;
+        survey(&machine, 11 + i, &result);
+        lab_expect(&result, "l3.ways", thirds[i].ways, 0);
+        lab_expect(&result, "l3.physical_capacity", (double)thirds[i].capacity, 0);
+        assert_string_equal(lab_finding(&result, "l3.ways")->method, "columns");
+        fm_result_free(&result);
+    }
+}
+
 /* A level of some classes of 8 behind one of 4 classes of 16: an item that is one too many there
    makes others slower too. By itself, so that nothing else can be the reason. */
 #define MOST_CLASSES 40
@@ -322,6 +358,7 @@ int main(void)
         cmocka_unit_test(finds_the_ways_and_sets_of_a_hashed_index),
         cmocka_unit_test(tells_no_sets_where_it_is_not_known_what_misses),
         cmocka_unit_test(finds_a_third_level_behind_any_second),
+        cmocka_unit_test(finds_columns_that_collide),
         cmocka_unit_test(what_the_level_inside_refuses_is_no_class),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

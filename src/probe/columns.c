@@ -1,0 +1,139 @@
+/* The gap test of outer levels. Where pages do not move an edge, sets go by the addresses that the
+ * program sees, or by pages that lie one after the other. Columns are stretches of lines that begin
+ * one way apart; each lies in the same sets as the others, and one more of them than there are ways
+ * makes all of them miss. They are so long that the level inside holds nothing of them. How much
+ * the level holds is known within a percent or two, so that for each number of ways there are few
+ * distances that can be a way. */
+#include "probe/columns.h"
+
+#include <string.h>
+
+#include "analysis/occupancy_fit.h"
+#include "probe/ways_inside.h"
+#include "refstring/refstring.h"
+
+#define MOST_WAYS 64
+/* What a sharp edge may be off by. */
+#define BELOW 0.98
+#define ABOVE 1.015
+/* Part of the references that misses at least where columns collide: some policies keep a part of
+   what is one too many. And what is no miss. */
+#define COLLIDE 0.12
+#define FIT     0.05
+/* Columns that are left out, one at a time: of a distance that is a part of a way only some of them
+   collide. */
+#define LEFT_OUT 3
+#define LAPS     3
+#define REPEATS  2
+
+static bool time_columns(struct fm_lab *lab, const struct fm_column_plan *columns, double *ns,
+                         struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = REPEATS, .laps = LAPS};
+    struct fm_string string;
+    return fm_lab_go_on(lab, 0, err) && fm_column_string(&string, columns, err) &&
+           fm_lab_time(lab, &string, &care, ns, err);
+}
+
+/* What columns take longer than they would if every other one began elsewhere. */
+static bool time_collision(struct fm_lab *lab, struct fm_column_plan columns, double *longer,
+                           struct fm_error *err)
+{
+    double together, apart;
+    if (!time_columns(lab, &columns, &together, err))
+        return false;
+    columns.shifted = true;
+    if (!time_columns(lab, &columns, &apart, err))
+        return false;
+    *longer = together - apart;
+    return true;
+}
+
+/* The part of references that miss because columns collide. Their pages may collide as well, in a
+   TLB: that is what a line of each page takes longer. */
+static bool count_misses(struct fm_lab *lab, size_t index, const struct fm_column_plan *columns,
+                         double *misses, struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    struct fm_column_plan thin = *columns;
+    double all, translation;
+    thin.thin = true;
+    if (!time_collision(lab, *columns, &all, err) || !time_collision(lab, thin, &translation, err))
+        return false;
+    *misses = (all - translation) / (level[1].height_ns - level->height_ns);
+    return true;
+}
+
+/* Whether all of these columns collide, and none without any one of them, wherever their pages lie.
+ */
+static bool confirm(struct fm_lab *lab, size_t index, struct fm_column_plan columns, bool *yes,
+                    struct fm_error *err)
+{
+    double misses;
+    *yes = true;
+    for (unsigned i = 0; i < LEFT_OUT && i < columns.count && *yes; i++) {
+        columns.absent = i;
+        if (!count_misses(lab, index, &columns, &misses, err))
+            return false;
+        *yes = misses < FIT;
+    }
+    columns.absent = FM_NO_COLUMN;
+    if (!*yes)
+        return true;
+    if (!fm_lab_place(lab, columns.count * columns.apart, err) ||
+        !count_misses(lab, index, &columns, &misses, err))
+        return false;
+    *yes = misses > COLLIDE;
+    return true;
+}
+
+/* Tries all distances that can be a way of a level of so many ways. */
+static bool try_ways(struct fm_lab *lab, size_t index, const struct fm_finding *capacity,
+                     struct fm_column_plan columns, struct fm_columns *found, struct fm_error *err)
+{
+    const double unit = (double)columns.line * (columns.count - 1);
+    const double last = ABOVE * capacity->high.number / unit;
+    double sets = fm_round_sets_from(BELOW * capacity->low.number / unit);
+    for (; sets <= last && !found->ways; sets = fm_round_sets_from(sets + 1)) {
+        double misses;
+        bool yes;
+        columns.apart = (size_t)sets * columns.line;
+        if (columns.bytes > columns.apart / 2 || columns.count * columns.apart > fm_lab_limit(lab))
+            continue;
+        if (!fm_lab_place(lab, columns.count * columns.apart, err) ||
+            !count_misses(lab, index, &columns, &misses, err))
+            return false;
+        if (misses < COLLIDE)
+            continue;
+        if (!confirm(lab, index, columns, &yes, err))
+            return false;
+        if (yes)
+            *found = (struct fm_columns){columns.count - 1, columns.apart};
+    }
+    return true;
+}
+
+bool fm_find_columns(struct fm_lab *lab, size_t index, struct fm_columns *found,
+                     struct fm_error *err)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
+    *found = (struct fm_columns){0};
+    if (!capacity || capacity->status != FM_MEASURED || strcmp(capacity->method, "swept") != 0 ||
+        *capacity->note || !level->line || fm_level_is_hidden(&level[1]))
+        return true;
+    const double overrun =
+        fm_bytes_inside(lab, index - 1) * fm_overload(lab, index - 1, FM_WAYS_SELDOM);
+    for (unsigned ways = 1; ways <= MOST_WAYS && !found->ways; ways++) {
+        const struct fm_column_plan columns = {
+            .count = ways + 1,
+            .bytes = (size_t)(overrun / ways / (double)level->line + 1) * level->line,
+            .line = level->line,
+            .absent = FM_NO_COLUMN,
+            .page = lab->machine->info.page_size,
+            .seed = fm_lab_seed(lab)};
+        if (!try_ways(lab, index, capacity, columns, found, err))
+            return false;
+    }
+    return true;
+}
