@@ -371,10 +371,10 @@ static void publish_curve(struct fm_lab *lab)
     }
 }
 
-/* Lines that are two or more of them for a flush. */
-static bool split_lines(struct fm_lab *lab, struct fm_error *err)
+/* What lines are for a flush; those of the level behind are to be known before. */
+static bool flush_lines(struct fm_lab *lab, struct fm_error *err)
 {
-    for (size_t i = 1; i + 1 < lab->known.count; i++) {
+    for (size_t i = lab->known.count - 1; i-- > 1;) {
         struct fm_known_level *level = &lab->known.levels[i];
         if (!fm_split_line(lab, i, level[-1].line, false, &level->line, err))
             return false;
@@ -479,7 +479,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         !fm_sample_new_beginnings(lab, err))
         return false;
     fm_fit_walk(lab);
-    if (!split_lines(lab, err))
+    if (known->count > 2 && !flush_lines(lab, err))
         return false;
     publish_curve(lab);
     for (size_t i = 0; i + 1 < known->count; i++)

@@ -12,11 +12,15 @@
 #define MOST_LINES 512
 #define PART       16
 #define ROUNDS     4
-/* Part of what a flush costs that is all of it. */
-#define AS_GOOD 0.75
+/* Parts of what a flush costs that are none of it, and all. */
+#define NONE 0.25
+#define ALL  0.75
+/* Times where all misses the level inside that drives all out of it, whatever its policy. */
+#define BEYOND 1.5
 
 enum { SPOTS, OTHERS, RANGE };
-/* Loaded, and left; with the other flushed; flushed itself; and the other, left. */
+/* Both are loaded, and left; the other is flushed; the spot is flushed itself; and the other, where
+   the spot alone was loaded. */
 enum { KEPT, SPLIT, GONE, CAME, WAYS };
 
 struct split {
@@ -39,9 +43,12 @@ static bool build(const struct fm_trial *trial, unsigned alternative, const stru
         !fm_string_add_spots(string, group, came ? 0 : split->apart, err) ||
         !fm_string_add_range(string, &split->sweep, 0, split->sweep.lines, err))
         return false;
+    /* Their chain was written, which may have brought them in, or not. */
     fm_string_add_phase(string, over(SPOTS, FM_OP_FLUSH, string));
     fm_string_add_phase(string, over(OTHERS, FM_OP_FLUSH, string));
-    fm_string_add_phase(string, over(came ? OTHERS : SPOTS, FM_OP_LOAD, string));
+    fm_string_add_phase(string, over(OTHERS, FM_OP_LOAD, string));
+    if (!came)
+        fm_string_add_phase(string, over(SPOTS, FM_OP_LOAD, string));
     if (alternative == SPLIT || alternative == GONE)
         fm_string_add_phase(string,
                             over(alternative == SPLIT ? OTHERS : SPOTS, FM_OP_FLUSH, string));
@@ -55,13 +62,18 @@ static double bytes_of(const struct fm_known_level *level)
     return level->capacity > 0 ? level->capacity : level->rise_from;
 }
 
-/* Whether two words that far apart lie in different lines, of which the one comes with the other;
-   `unit`: the line of the level inside. */
-static bool is_split(struct fm_lab *lab, size_t level, size_t unit, size_t apart, bool counted,
-                     bool *yes, struct fm_error *err)
+/* Whether two words are of one line. */
+enum lines { UNKNOWN, ONE, TWO };
+
+/* What goes with another may do so since it goes from the level behind, whose line is longer and
+   which holds all that this one does: then it has not come with it. `unit`: the line of the level
+   inside. */
+static bool ask(struct fm_lab *lab, size_t level, size_t unit, size_t apart, bool counted,
+                enum lines *lines_of, struct fm_error *err)
 {
-    const struct fm_known_level *known = &lab->known.levels[level];
-    const double inner = SWEEP * bytes_of(known - 1), own = ROOM * bytes_of(known);
+    const struct fm_known_level *known = &lab->known.levels[level], *inside = known - 1;
+    const double inner = fmax(SWEEP * bytes_of(inside), BEYOND * inside->rise_to);
+    const double own = ROOM * bytes_of(known);
     struct split split = {
         .apart = apart,
         .sweep = {.lines = (size_t)(inner < own ? inner : own) / unit, .unit = unit}};
@@ -81,32 +93,43 @@ static bool is_split(struct fm_lab *lab, size_t level, size_t unit, size_t apart
     trial.rounds = ROUNDS;
     trial.group.count = lines < MOST_LINES ? lines : MOST_LINES;
     split.sweep.from = fm_trial_beside(&trial);
-    *yes = false;
+    *lines_of = UNKNOWN;
     if (!lines || split.sweep.from + trial.beside > fm_lab_limit(lab))
         return true;
     if (!fm_trial_run(lab, &trial, taken, err))
         return false;
-    /* Half of the way from the level to what is behind it; and what is left of a line whose other
-       half is gone is as good as kept: some of it may have stayed in the level inside. */
-    const double step = (known[1].height_ns - known->height_ns) / 2;
     const double all = taken[GONE].ns - taken[KEPT].ns;
-    *yes = all > step && taken[GONE].ns - taken[CAME].ns > step &&
-           taken[GONE].ns - taken[SPLIT].ns > fmax(step, AS_GOOD * all);
+    const double lost = (taken[SPLIT].ns - taken[KEPT].ns) / all;
+    const double step = known[1].height_ns - known->height_ns;
+    const double late = (taken[CAME].ns - taken[KEPT].ns) / step;
+    if (!(all > step / 2))
+        return true;
+    if (lost < NONE || (lost > ALL && apart < known[1].line && late > ALL))
+        *lines_of = TWO;
+    else if (lost > ALL && (apart >= known[1].line || late < NONE))
+        *lines_of = ONE;
     return true;
 }
 
 bool fm_split_line(struct fm_lab *lab, size_t level, size_t from, bool counted, size_t *line,
                    struct fm_error *err)
 {
-    bool yes = false;
+    const size_t page = lab->machine->info.page_size;
+    const size_t widest = page / 2 < FM_LONGEST_LINE ? page / 2 : FM_LONGEST_LINE;
+    const size_t end = counted ? *line : widest;
     /* Counters may know a level that the clock does not. */
-    if (level == 0 || level + 1 >= lab->known.count || !lab->known.memory_seen || !from)
+    if (level == 0 || level + 1 >= lab->known.count || !lab->known.memory_seen || !from || !*line)
         return true;
-    for (size_t apart = from; apart < *line && !yes; apart *= 2) {
-        if (!is_split(lab, level, from, apart, counted, &yes, err))
+    for (size_t apart = from; apart < end; apart *= 2) {
+        enum lines lines;
+        if (!ask(lab, level, from, apart, counted, &lines, err))
             return false;
-        if (yes)
+        if (lines == ONE && apart >= *line)
+            *line = 2 * apart;
+        if (lines == TWO && apart < *line)
             *line = apart;
+        if (lines != ONE)
+            break;
     }
     return true;
 }
