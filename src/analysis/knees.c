@@ -127,10 +127,11 @@ static double fit_heights(struct problem *problem)
             a[i][k] = a[k][i] = product(served, problem->served + k * n, n);
         a[i][size] = product(served, problem->whole, n);
     }
-    if (problem->curve->second > 0 && size > 2) {
-        const double weight = (double)n * KNOWN / problem->curve->second;
-        a[1][1] += weight * weight;
-        a[1][size] += weight * weight * problem->curve->second;
+    for (size_t i = 0; i + 1 < size; i++) {
+        const double given = problem->curve->given[i];
+        const double weight = given > 0 ? (double)n * KNOWN / given : 0;
+        a[i][i] += weight * weight;
+        a[i][size] += weight * weight * given;
     }
     if (!solve(a, size))
         return INFINITY;

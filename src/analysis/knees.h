@@ -34,8 +34,8 @@ struct fm_knee_fit {
 struct fm_knee_curve {
     const double *bytes, *latency, *error;
     size_t n;
-    double page;   /* bytes of a page */
-    double second; /* latency of the second level where it is known by itself; 0: not */
+    double page;                /* bytes of a page */
+    double given[FM_KNEES + 1]; /* latency of a level where it is known by itself; 0: not */
 };
 
 /* What is known of a knee before the fit. */

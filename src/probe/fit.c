@@ -72,7 +72,7 @@ void fm_fitted_load(struct fm_fitted *fitted, const struct fm_walk *walk,
 void fm_lab_fitted(const struct fm_lab *lab, struct fm_fitted *fitted)
 {
     fm_fitted_load(fitted, &lab->walk, &lab->known.fit, lab->machine->info.page_size);
-    fitted->curve.second = lab->known.second_ns;
+    memcpy(fitted->curve.given, lab->known.given_ns, sizeof lab->known.given_ns);
 }
 
 /* Half way up the rise after a level. */

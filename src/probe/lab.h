@@ -45,8 +45,8 @@ struct fm_known {
     bool scattered;                                    /* page placement moves the rises */
     /* The walk as a sum of knees; count 0 where that does not describe it. */
     struct fm_knee_fit fit;
-    /* Latency of the second level, where it was found without a plateau; 0: not. */
-    double second_ns;
+    /* Latency of a level, where it was found without the fit; 0: not. */
+    double given_ns[FM_CACHE_LEVELS + 1];
     double cycle_ns; /* 0: not determined */
     double cycle_low, cycle_high;
     double add_ns;    /* an integer add; 0: not measured */

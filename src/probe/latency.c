@@ -21,6 +21,8 @@
 #define STEERED 0.025
 /* What a plateau may differ from the fit and still pass for flat. */
 #define BLURRED 0.03
+/* Residuals, in errors of readings, of knees that describe the walk well. */
+#define WELL_DESCRIBED 0.9
 /* What an octave's distance from the middle counts for, as a change of latency. */
 #define ALIKE 0.005
 /* Times what the last counted level holds at which memory serves most. */
@@ -72,8 +74,23 @@ static size_t first_past(const struct fm_lab *lab, const struct fm_known_level *
     return 0;
 }
 
+/* The walk described with the flattest place of a plateau taken at its word. Knees with long tails
+   can make any place seem lower than its level, whose neighbours inside would still serve a part;
+   where others say the same without that, within the errors of readings, they are believed. */
+static bool take_at_its_word(struct fm_lab *lab, const struct fm_known_level *level, size_t index)
+{
+    const struct fm_knee_fit before = lab->known.fit;
+    lab->known.given_ns[index] = level->height_ns;
+    fm_fit_walk(lab);
+    if (lab->known.fit.count && lab->known.fit.error < WELL_DESCRIBED)
+        return true;
+    lab->known.given_ns[index] = 0;
+    lab->known.fit = before;
+    return false;
+}
+
 /* A plateau that its neighbours blur stands higher or lower than it would by itself. */
-static void unblur(const struct fm_lab *lab, struct fm_known_level *level, size_t index)
+static void unblur(struct fm_lab *lab, struct fm_known_level *level, size_t index)
 {
     struct fm_fitted fitted;
     double ns, low, high;
@@ -85,7 +102,9 @@ static void unblur(const struct fm_lab *lab, struct fm_known_level *level, size_
     if (fabs(ns / level->height_ns - 1) < BLURRED)
         return;
     level->blurred = true;
-    level->height_ns = ns;
+    if (ns < level->height_ns || !take_at_its_word(lab, level, index))
+        level->height_ns = ns;
+    fm_lab_fitted(lab, &fitted);
     level->hidden = fm_fitted_blur(&fitted, index);
 }
 
@@ -99,7 +118,7 @@ static bool measure_second(struct fm_lab *lab, struct fm_known_level *level, str
         unblur(lab, level, 1);
         return true;
     }
-    level->height_ns = lab->known.second_ns = ns;
+    level->height_ns = lab->known.given_ns[1] = ns;
     level->height_low = ns * (1 - STEERED);
     level->height_high = ns * (1 + STEERED);
     level->blurred = true;

@@ -61,7 +61,7 @@ static bool fit_sum(const struct synthetic *s, const struct synthetic_curve *cur
     for (size_t l = 0; l + 1 < s->levels; l++)
         places[l] = (struct fm_knee_place){half_way(s, curve, l), false};
     const struct fm_knee_curve given = {curve->bytes, curve->latency, curve->error,
-                                        curve->n,     PAGE,           0};
+                                        curve->n,     PAGE,           {0}};
     return fm_fit_knees(&given, places, s->levels - 1, fit);
 }
 
@@ -169,7 +169,8 @@ static void is_not_lost_between_sharp_and_soft(void **state)
         curve.error[curve.n] = NOISE;
         curve.latency[curve.n++] = y;
     }
-    const struct fm_knee_curve given = {curve.bytes, curve.latency, curve.error, curve.n, PAGE, 0};
+    const struct fm_knee_curve given = {curve.bytes, curve.latency, curve.error,
+                                        curve.n,     PAGE,          {0}};
     assert_true(fm_fit_knees(&given, places, truth.count, &fit));
     for (size_t l = 0; l <= truth.count; l++)
         assert_true(fabs(fit.heights[l] / truth.heights[l] - 1) < 0.1);
@@ -200,7 +201,7 @@ static void crossings_lie_in_their_range(void **state)
         struct fm_knee_fit fit;
         fit_any(&rng, &s, &curve, &fit);
         const struct fm_knee_curve given = {curve.bytes, curve.latency, curve.error,
-                                            curve.n,     PAGE,          0};
+                                            curve.n,     PAGE,          {0}};
         for (size_t l = 0; l < fit.count; l++) {
             double low, high;
             const double truth = true_crossing(&s, l, 0.05);
@@ -232,8 +233,8 @@ static void tells_pages_from_lines(void **state)
         latency[i] = 10 + 90 * fm_knee_misses(&pages, bytes[i]);
         error[i] = 0.005;
     }
-    assert_true(
-        fm_fit_knees(&(struct fm_knee_curve){bytes, latency, error, 64, PAGE, 0}, &place, 1, &fit));
+    assert_true(fm_fit_knees(&(struct fm_knee_curve){bytes, latency, error, 64, PAGE, {0}}, &place,
+                             1, &fit));
     assert_int_equal(fit.knees[0].shape, FM_KNEE_PAGES);
     assert_true(fabs(fm_knee_crossing(&fit.knees[0], 0.05) / fm_knee_crossing(&pages, 0.05) - 1) <
                 0.03);
@@ -263,7 +264,8 @@ static void owns_up_to_a_curve_without_knees(void **state)
         latency[i] = 3 + 2 * (double)(i % 7); /* a saw */
         error[i] = 0.03;
     }
-    if (fm_fit_knees(&(struct fm_knee_curve){bytes, latency, error, 64, PAGE, 0}, &place, 1, &fit))
+    if (fm_fit_knees(&(struct fm_knee_curve){bytes, latency, error, 64, PAGE, {0}}, &place, 1,
+                     &fit))
         assert_true(fit.error > 3);
 }
 
@@ -272,7 +274,7 @@ static void refuses_too_little(void **state)
     (void)state;
     const struct fm_knee_place place = {1024, false};
     const double bytes[2] = {1024, 2048}, latency[2] = {1, 2}, error[2] = {1, 1};
-    const struct fm_knee_curve curve = {bytes, latency, error, 2, PAGE, 0};
+    const struct fm_knee_curve curve = {bytes, latency, error, 2, PAGE, {0}};
     struct fm_knee_fit fit;
     assert_false(fm_fit_knees(&curve, &place, 1, &fit));
     assert_false(fm_fit_knees(&curve, &place, 0, &fit));
