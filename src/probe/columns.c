@@ -87,30 +87,40 @@ static bool confirm(struct fm_lab *lab, size_t index, struct fm_column_plan colu
     return true;
 }
 
-/* Tries all distances that can be a way of a level of so many ways. */
-static bool try_ways(struct fm_lab *lab, size_t index, const struct fm_finding *capacity,
-                     struct fm_column_plan columns, struct fm_columns *found, struct fm_error *err)
+/* Columns that overrun the level inside, by so many ways of the one they are in. */
+static struct fm_column_plan plan_columns(struct fm_lab *lab, size_t index, unsigned ways)
 {
-    const double unit = (double)columns.line * (columns.count - 1);
-    const double last = ABOVE * capacity->high.number / unit;
-    double sets = fm_round_sets_from(BELOW * capacity->low.number / unit);
-    for (; sets <= last && !found->ways; sets = fm_round_sets_from(sets + 1)) {
-        double misses;
-        bool yes;
-        columns.apart = (size_t)sets * columns.line;
-        if (columns.bytes > columns.apart / 2 || columns.count * columns.apart > fm_lab_limit(lab))
-            continue;
-        if (!fm_lab_place(lab, columns.count * columns.apart, err) ||
-            !count_misses(lab, index, &columns, &misses, err))
-            return false;
-        if (misses < COLLIDE)
-            continue;
-        if (!confirm(lab, index, columns, &yes, err))
-            return false;
-        if (yes)
-            *found = (struct fm_columns){columns.count - 1, columns.apart};
-    }
-    return true;
+    const size_t line = lab->known.levels[index].line;
+    const double overrun =
+        fm_bytes_inside(lab, index - 1) * fm_overload(lab, index - 1, FM_WAYS_SELDOM);
+    return (struct fm_column_plan){.count = ways + 1,
+                                   .bytes = (size_t)(overrun / ways / (double)line + 1) * line,
+                                   .line = line,
+                                   .absent = FM_NO_COLUMN,
+                                   .page = lab->machine->info.page_size,
+                                   .seed = fm_lab_seed(lab)};
+}
+
+static bool collide(struct fm_lab *lab, size_t index, const struct fm_column_plan *columns,
+                    bool *yes, struct fm_error *err)
+{
+    double misses;
+    *yes = false;
+    if (columns->bytes > columns->apart / 2 || columns->count * columns->apart > fm_lab_limit(lab))
+        return true;
+    if (!fm_lab_place(lab, columns->count * columns->apart, err) ||
+        !count_misses(lab, index, columns, &misses, err))
+        return false;
+    *yes = misses > COLLIDE;
+    return !*yes || confirm(lab, index, *columns, yes, err);
+}
+
+bool fm_columns_collide(struct fm_lab *lab, size_t index, const struct fm_columns *columns,
+                        bool *yes, struct fm_error *err)
+{
+    struct fm_column_plan plan = plan_columns(lab, index, columns->ways);
+    plan.apart = columns->way;
+    return collide(lab, index, &plan, yes, err);
 }
 
 bool fm_find_columns(struct fm_lab *lab, size_t index, struct fm_columns *found,
@@ -122,18 +132,21 @@ bool fm_find_columns(struct fm_lab *lab, size_t index, struct fm_columns *found,
     if (!capacity || capacity->status != FM_MEASURED || strcmp(capacity->method, "swept") != 0 ||
         *capacity->note || !level->line || fm_level_is_hidden(&level[1]))
         return true;
-    const double overrun =
-        fm_bytes_inside(lab, index - 1) * fm_overload(lab, index - 1, FM_WAYS_SELDOM);
-    for (unsigned ways = 1; ways <= MOST_WAYS && !found->ways; ways++) {
-        const struct fm_column_plan columns = {
-            .count = ways + 1,
-            .bytes = (size_t)(overrun / ways / (double)level->line + 1) * level->line,
-            .line = level->line,
-            .absent = FM_NO_COLUMN,
-            .page = lab->machine->info.page_size,
-            .seed = fm_lab_seed(lab)};
-        if (!try_ways(lab, index, capacity, columns, found, err))
-            return false;
+    for (unsigned ways = 1; ways <= MOST_WAYS; ways++) {
+        struct fm_column_plan columns = plan_columns(lab, index, ways);
+        const double unit = (double)columns.line * ways;
+        const double last = ABOVE * capacity->high.number / unit;
+        double sets = fm_round_sets_from(BELOW * capacity->low.number / unit);
+        for (; sets <= last; sets = fm_round_sets_from(sets + 1)) {
+            bool yes;
+            columns.apart = (size_t)sets * columns.line;
+            if (!collide(lab, index, &columns, &yes, err))
+                return false;
+            if (yes) {
+                *found = (struct fm_columns){ways, columns.apart};
+                return true;
+            }
+        }
     }
     return true;
 }

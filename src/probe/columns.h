@@ -11,7 +11,12 @@ struct fm_columns {
     size_t way;
 };
 
-/* For a level beyond the first. */
+/* Whether columns that lie so far apart collide as those of so many ways do, wherever their pages
+   lie: then the sets of the level go by the addresses that the program sees. */
+bool fm_columns_collide(struct fm_lab *lab, size_t index, const struct fm_columns *columns,
+                        bool *yes, struct fm_error *err);
+
+/* Looks for them, at a level beyond the first. */
 bool fm_find_columns(struct fm_lab *lab, size_t index, struct fm_columns *found,
                      struct fm_error *err);
 

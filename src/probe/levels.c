@@ -256,6 +256,12 @@ static bool find_first_line(struct fm_lab *lab, struct fm_error *err)
     return fm_find_line(lab, 0, SHORTEST_LINE, err);
 }
 
+/* No line is shorter than that of the level inside. */
+static size_t line_inside(const struct fm_known_level *level)
+{
+    return level[-1].line ? level[-1].line : SHORTEST_LINE;
+}
+
 /* Looks again for the lines that were not found, or at the wrong place, while the walk was rough,
    and takes away a level that is little faster than the next and does not care how many lines are
    touched: a cache does, but a prefetcher that brings neighbours along, or a TLB's rest, makes
@@ -267,7 +273,7 @@ static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
         struct fm_known_level *level = &known->levels[i];
         const bool again =
             !level->line || level->line_certainty < FM_LINE_CERTAIN || fm_line_is_stale(lab, i);
-        if (again && !fm_find_line(lab, i, level[-1].line ? level[-1].line : lab->walk.unit, err))
+        if (again && !fm_find_line(lab, i, line_inside(level), err))
             return false;
         const bool step =
             i + 2 == known->count || level[1].height_ns > LEAST_STEP * level->height_ns;
@@ -376,7 +382,7 @@ static bool flush_lines(struct fm_lab *lab, struct fm_error *err)
 {
     for (size_t i = lab->known.count - 1; i-- > 1;) {
         struct fm_known_level *level = &lab->known.levels[i];
-        if (!fm_split_line(lab, i, level[-1].line, false, &level->line, err))
+        if (!fm_split_line(lab, i, line_inside(level), false, &level->line, err))
             return false;
     }
     return true;
@@ -397,7 +403,8 @@ static void report_line(struct fm_lab *lab, size_t index)
         fm_measured(finding, (double)level->line, (double)level->line, (double)level->line,
                     0.9 + 0.09 * level->line_certainty, "stripes", evidence);
     else
-        fm_undetermined(finding, "no stripe width made the difference between miss and hit");
+        fm_undetermined(finding, "no stripe width made the difference between miss and hit, or a "
+                                 "flush takes out more than that");
 }
 
 /* Reads the whole walk. If it seems to rise still at its end, its last points are measured again

@@ -12,8 +12,9 @@
 #define MOST_LINES 512
 #define PART       16
 #define ROUNDS     4
-/* Parts of what a flush costs that are none of it, and all. */
+/* Parts of what a flush costs that are none of it, more than none, and all. */
 #define NONE 0.25
+#define HALF 0.5
 #define ALL  0.75
 /* Times where all misses the level inside that drives all out of it, whatever its policy. */
 #define BEYOND 1.5
@@ -63,7 +64,7 @@ static double bytes_of(const struct fm_known_level *level)
 }
 
 /* Whether two words are of one line. */
-enum lines { UNKNOWN, ONE, TWO };
+enum lines { UNKNOWN, ONE, TWO, PERHAPS_ONE };
 
 /* What goes with another may do so since it goes from the level behind, whose line is longer and
    which holds all that this one does: then it has not come with it. `unit`: the line of the level
@@ -73,7 +74,8 @@ static bool ask(struct fm_lab *lab, size_t level, size_t unit, size_t apart, boo
 {
     const struct fm_known_level *known = &lab->known.levels[level], *inside = known - 1;
     const double inner = fmax(SWEEP * bytes_of(inside), BEYOND * inside->rise_to);
-    const double own = ROOM * bytes_of(known);
+    /* Few ways begin to miss long before they are full. */
+    const double own = ROOM * fmax(bytes_of(known), known->rise_to / 2);
     struct split split = {
         .apart = apart,
         .sweep = {.lines = (size_t)(inner < own ? inner : own) / unit, .unit = unit}};
@@ -108,6 +110,8 @@ static bool ask(struct fm_lab *lab, size_t level, size_t unit, size_t apart, boo
         *lines_of = TWO;
     else if (lost > ALL && (apart >= known[1].line || late < NONE))
         *lines_of = ONE;
+    else if (lost > HALF)
+        *lines_of = PERHAPS_ONE;
     return true;
 }
 
@@ -128,6 +132,8 @@ bool fm_split_line(struct fm_lab *lab, size_t level, size_t from, bool counted, 
             *line = 2 * apart;
         if (lines == TWO && apart < *line)
             *line = apart;
+        if (lines == PERHAPS_ONE && apart >= *line)
+            *line = 0;
         if (lines != ONE)
             break;
     }

@@ -235,24 +235,32 @@ static double expected_capacity(double page, double classes, uint32_t ways)
 /* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
    ways and classes lead to expect of all. Unless the two are at odds the second is nearer; but not
    so near as counters, which know nothing of LRU, nor where all of it would stay in the level
-   inside. */
-static void sharpen_capacity(struct fm_lab *lab, size_t index, double classes, double ways)
+   inside. Where sets go by what the program sees, no luck with pages keeps it from being filled. */
+static bool sharpen_capacity(struct fm_lab *lab, size_t index, double classes, double ways,
+                             struct fm_error *err)
 {
     struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
     /* What was found as a sharp edge no placement moves. */
     const bool soft = capacity && strcmp(capacity->method, "knees") == 0;
     if (!soft || capacity->status != FM_MEASURED || !lab->known.scattered ||
         fm_lab_counted(lab, (unsigned)index))
-        return;
+        return true;
     const double page = (double)lab->machine->info.page_size;
-    const double expected = expected_capacity(page, classes, (uint32_t)ways);
+    const struct fm_columns columns = {(unsigned)ways, (size_t)(classes * page)};
+    bool whole = false;
+    if (index > 0 && lab->known.levels[index].line &&
+        !fm_columns_collide(lab, index, &columns, &whole, err))
+        return false;
+    const double expected =
+        whole ? classes * page * ways : expected_capacity(page, classes, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
     const double inside = index > 0 ? lab->known.levels[index - 1].capacity : 0;
     if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK) || expected < BEYOND * inside)
-        return;
+        return true;
     fm_measured(capacity, expected, expected * (1 - AGREE), expected * (1 + AGREE), 0.97,
-                "occupancy", "curve:cache-only");
+                whole ? "columns" : "occupancy", "curve:cache-only");
     lab->known.levels[index].capacity = expected;
+    return true;
 }
 
 /* More than a miss of the level inside can take, in misses of this one. */
@@ -522,8 +530,10 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
         if (!outcome.why_held)
             report(lab, index, "physical_capacity", "crowd", held * (double)outcome.granule,
                    &lines);
-        if (!outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL)
-            sharpen_capacity(lab, index, held / ways, ways);
+        const bool sharpens =
+            !outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL;
+        if (sharpens && !sharpen_capacity(lab, index, held / ways, ways, err))
+            return false;
         const bool spread = level->line && crowd.anew && shown->misses >= ALL;
         if (outcome.why_held && spread && !is_asked(lab, index) && index > 0 &&
             !measure_sets(lab, index, &crowd, &lines, &outcome, err))

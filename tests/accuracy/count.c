@@ -11,9 +11,6 @@
 #include "survey/survey.h"
 
 #define MOST_JOBS 16
-/* A range this wide is told as one, and the value in it as no more than a middle. */
-#define ROUGH 1.35
-
 double fm_tally_cases(const struct fm_tally *tally)
 {
     return fmax(1, tally->right + tally->wrong + tally->undetermined);
@@ -52,8 +49,8 @@ void fm_judge(struct fm_tally *tally, const struct fm_plan *plan, unsigned index
     const bool right = fabs(value - truth) <= slack;
     const bool inside = finding->low.kind == FM_VALUE_NUMBER && finding->low.number <= truth &&
                         truth <= finding->high.number;
-    /* A range that says so little, and holds the truth, tells nothing wrong. */
-    const bool rough = inside && finding->high.number > ROUGH * finding->low.number;
+    /* A range that is wider than is asked for, and holds the truth, tells nothing wrong. */
+    const bool rough = inside && finding->high.number - finding->low.number > 2 * slack;
     tally->right += right;
     tally->undetermined += !right && rough;
     tally->wrong += !right && !rough;
