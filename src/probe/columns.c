@@ -49,18 +49,24 @@ static bool time_collision(struct fm_lab *lab, struct fm_column_plan columns, do
     return true;
 }
 
-/* The part of references that miss because columns collide. Their pages may collide as well, in a
-   TLB: that is what a line of each page takes longer. */
-static bool count_misses(struct fm_lab *lab, size_t index, const struct fm_column_plan *columns,
-                         double *misses, struct fm_error *err)
+/* Whether at least that part of the references misses because columns collide. Their pages may
+   collide as well, in a TLB: that is what a line of each page takes longer. */
+static bool miss(struct fm_lab *lab, size_t index, const struct fm_column_plan *columns,
+                 double part, bool *yes, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
+    const double least = part * (level[1].height_ns - level->height_ns);
     struct fm_column_plan thin = *columns;
-    double all, translation;
+    double longer, translation;
     thin.thin = true;
-    if (!time_collision(lab, *columns, &all, err) || !time_collision(lab, thin, &translation, err))
+    *yes = false;
+    if (!time_collision(lab, *columns, &longer, err))
         return false;
-    *misses = (all - translation) / (level[1].height_ns - level->height_ns);
+    if (longer < least)
+        return true;
+    if (!time_collision(lab, thin, &translation, err))
+        return false;
+    *yes = longer - translation > least;
     return true;
 }
 
@@ -69,22 +75,16 @@ static bool count_misses(struct fm_lab *lab, size_t index, const struct fm_colum
 static bool confirm(struct fm_lab *lab, size_t index, struct fm_column_plan columns, bool *yes,
                     struct fm_error *err)
 {
-    double misses;
-    *yes = true;
-    for (unsigned i = 0; i < LEFT_OUT && i < columns.count && *yes; i++) {
+    bool still = false;
+    for (unsigned i = 0; i < LEFT_OUT && i < columns.count && !still; i++) {
         columns.absent = i;
-        if (!count_misses(lab, index, &columns, &misses, err))
+        if (!miss(lab, index, &columns, FIT, &still, err))
             return false;
-        *yes = misses < FIT;
     }
     columns.absent = FM_NO_COLUMN;
-    if (!*yes)
-        return true;
-    if (!fm_lab_place(lab, columns.count * columns.apart, err) ||
-        !count_misses(lab, index, &columns, &misses, err))
-        return false;
-    *yes = misses > COLLIDE;
-    return true;
+    *yes = false;
+    return still || (fm_lab_place(lab, columns.count * columns.apart, err) &&
+                     miss(lab, index, &columns, COLLIDE, yes, err));
 }
 
 /* Columns that overrun the level inside, by so many ways of the one they are in. */
@@ -104,14 +104,12 @@ static struct fm_column_plan plan_columns(struct fm_lab *lab, size_t index, unsi
 static bool collide(struct fm_lab *lab, size_t index, const struct fm_column_plan *columns,
                     bool *yes, struct fm_error *err)
 {
-    double misses;
     *yes = false;
     if (columns->bytes > columns->apart / 2 || columns->count * columns->apart > fm_lab_limit(lab))
         return true;
     if (!fm_lab_place(lab, columns->count * columns->apart, err) ||
-        !count_misses(lab, index, columns, &misses, err))
+        !miss(lab, index, columns, COLLIDE, yes, err))
         return false;
-    *yes = misses > COLLIDE;
     return !*yes || confirm(lab, index, *columns, yes, err);
 }
 
