@@ -6,6 +6,7 @@
  * distances that can be a way. */
 #include "probe/columns.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/occupancy_fit.h"
@@ -23,8 +24,10 @@
 /* Columns that are left out, one at a time: of a distance that is a part of a way only some of them
    collide. */
 #define LEFT_OUT 3
-#define LAPS     3
-#define REPEATS  2
+/* What that may be off by, which two strings tell. */
+#define ROUGHLY 0.25
+#define LAPS    3
+#define REPEATS 2
 
 static bool time_columns(struct fm_lab *lab, const struct fm_column_plan *columns, double *ns,
                          struct fm_error *err)
@@ -66,7 +69,8 @@ static bool miss(struct fm_lab *lab, size_t index, const struct fm_column_plan *
         return true;
     if (!time_collision(lab, thin, &translation, err))
         return false;
-    *yes = longer - translation > least;
+    translation = fabs(translation);
+    *yes = longer - translation > least + ROUGHLY * translation;
     return true;
 }
 

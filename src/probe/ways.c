@@ -51,8 +51,6 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    what the latter may be off by. */
 #define LUCK  0.25
 #define AGREE 0.05
-/* What some sets may miss before others where a way is no whole number of pages, nor they of it. */
-#define UNEVEN 0.15
 /* Times the level inside that what is expected must be: what that holds never misses here. */
 #define BEYOND 1.5
 /* Times what a level takes that is more than it can take. */
@@ -285,7 +283,7 @@ static bool is_odd(struct fm_lab *lab, size_t index, double bytes, size_t ways)
     if (capacity && capacity->status == FM_MEASURED && strcmp(capacity->method, "swept") == 0 &&
         !*capacity->note)
         return bytes < capacity->low.number * (1 - AGREE) ||
-               bytes > capacity->high.number * (1 + UNEVEN);
+               bytes > capacity->high.number * (1 + AGREE);
     const double by_chance = held / fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
     return bytes < BELOW * held || bytes > ABOVE * fmax(level->rise_to, by_chance) ||
            bytes > FAR * by_chance;
@@ -354,6 +352,7 @@ struct outcome {
     struct fm_crowded shown;
     enum choice choice;
     bool behind; /* a level behind it held them */
+    bool spread; /* no pages collided by themselves: a hash spreads their lines */
     size_t granule;
     const char *why_ways, *why_held;
 };
@@ -436,12 +435,12 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
             return false;
         spent += crowd->spent;
         judge(lab, index, crowd, &one);
-        if (best->why_ways)
+        one.spread = best->spread || crowd->anew || one.shown.used_up;
+        if (best->why_ways || !one.why_held)
             *best = one;
-        if (!one.why_held) {
-            *best = one;
+        best->spread = one.spread;
+        if (!one.why_held)
             break;
-        }
     }
     crowd->spend = all;
     return true;
@@ -536,7 +535,7 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
             !outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL;
         if (sharpens && !sharpen_capacity(lab, index, held / ways, ways, err))
             return false;
-        const bool spread = level->line && shown->misses >= ALL;
+        const bool spread = level->line && outcome.spread && shown->misses >= ALL;
         if (outcome.why_held && spread && !is_asked(lab, index) && index > 0 &&
             !measure_sets(lab, index, &crowd, &lines, &outcome, err))
             return false;

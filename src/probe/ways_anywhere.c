@@ -202,10 +202,8 @@ static bool fit(const struct laps *laps, unsigned rounds, bool never, size_t way
     return fm_occupancy_sets(some, laps->count, (uint32_t)ways, about / wide, about * wide, found);
 }
 
-/* The one number of sets that all of these leave likely; 0: there is none. The level inside may
-   keep so much of a lap, as a part of what this one holds, and make it seem larger: by how much of
-   that, its policy decides. */
-static double agreed(const struct laps *laps, size_t ways, double about, double kept)
+/* The one number of sets that all of these leave likely; 0: there is none. */
+static double agreed(const struct laps *laps, size_t ways, double about)
 {
     struct fm_sets_fit even, odd, all, apart;
     if (!fit(laps, EVEN, false, ways, about, NARROW, &even) ||
@@ -216,11 +214,9 @@ static double agreed(const struct laps *laps, size_t ways, double about, double 
     const double sets = (all.sets + apart.sets) / 2;
     const double luck = ERRORS * fabs(even.sets - odd.sets) / 2;
     const double error = fmax(LEAST, (luck + fabs(all.sets - apart.sets) / 2) / sets);
-    if (error > MOST || fmin(all.left, apart.left) > LEFT)
-        return 0;
-    const double low = sets * (1 - error), high = sets * (1 + error);
-    const double near = fm_round_sets(low, high);
-    return near > 0 ? near : fm_round_sets(low / (1 + kept), high);
+    return error < MOST && fmin(all.left, apart.left) < LEFT
+               ? fm_round_sets(sets * (1 - error), sets * (1 + error))
+               : 0;
 }
 
 bool fm_sets_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
@@ -241,13 +237,11 @@ bool fm_sets_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     if (!fit(&laps, ALL, false, ways, guess, WIDE, &first))
         return true;
     const double rounds = fmin(fmax(SETS_IN_ALL / first.sets, FEW_ROUNDS), MANY_ROUNDS);
-    const double held = first.sets * each * (double)level->line;
-    const double kept = fm_bytes_inside(lab, index - 1) / held;
     plan_laps(lab, index, crowd, lines, first.sets, each, &laps);
     for (int i = 0; i < TIMES && *sets == 0 && laps.count && crowd->spent < crowd->spend; i++) {
         if (!time_rounds(lab, crowd, lines, rounds, &laps, err))
             return false;
-        *sets = agreed(&laps, ways, first.sets, kept);
+        *sets = agreed(&laps, ways, first.sets);
     }
     return true;
 }
