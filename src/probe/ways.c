@@ -51,6 +51,8 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    what the latter may be off by. */
 #define LUCK  0.25
 #define AGREE 0.05
+/* … and what a sharp edge may be off by. */
+#define SHARP 0.02
 /* Times the level inside that what is expected must be: what that holds never misses here. */
 #define BEYOND 1.5
 /* Times what a level takes that is more than it can take. */
@@ -271,6 +273,13 @@ static double inner_price(const struct fm_lab *lab, size_t index)
            (level[1].height_ns - level->height_ns);
 }
 
+/* Whether an edge is one that no luck with pages moves. */
+static bool is_sharp(const struct fm_finding *capacity)
+{
+    return capacity && capacity->status == FM_MEASURED && strcmp(capacity->method, "swept") == 0 &&
+           !*capacity->note;
+}
+
 /* Whether so much is not what the walk shows that a level of so many ways holds: at least what
    begins to miss, at most what has missed all or would begin so by chance, and not far more than
    the latter, which may be two levels that were taken for one. */
@@ -279,9 +288,7 @@ static bool is_odd(struct fm_lab *lab, size_t index, double bytes, size_t ways)
     const struct fm_known_level *level = &lab->known.levels[index];
     const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
     const double held = fm_held_of(level);
-    /* No luck with pages is behind a sharp edge. */
-    if (capacity && capacity->status == FM_MEASURED && strcmp(capacity->method, "swept") == 0 &&
-        !*capacity->note)
+    if (is_sharp(capacity))
         return bytes < capacity->low.number * (1 - AGREE) ||
                bytes > capacity->high.number * (1 + AGREE);
     const double by_chance = held / fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
@@ -304,10 +311,13 @@ static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_
         return reason;
     if (shown->full && is_odd(lab, index, bytes, shown->ways))
         return not_as_walked;
-    const bool alike = index > 0 && (double)shown->ways == fm_ways_of(lab, index - 1);
-    if ((alike && (shown->misses < CHEAP || !shown->full)) ||
-        ((!shown->full || choice == MANY_EACH) && index > 0 &&
-         (shown->misses < fmin(ALL, inner_price(lab, index)) || shown->misses > NO_MORE)))
+    if (index == 0)
+        return NULL;
+    const double inner = inner_price(lab, index);
+    const bool alike = (double)shown->ways == fm_ways_of(lab, index - 1);
+    if ((alike && (shown->misses < CHEAP || (!shown->full && inner > ALL))) ||
+        ((!shown->full || choice == MANY_EACH) &&
+         (shown->misses < fmin(ALL, inner) || shown->misses > NO_MORE)))
         return "the groups of lines that collide may be those of the level inside";
     return NULL;
 }
@@ -363,7 +373,7 @@ static bool keeps_one_each(struct fm_lab *lab, size_t index)
 {
     const struct fm_finding *physical = fm_lab_finding(lab, index - 1, "physical_capacity", "B");
     return !physical || physical->status != FM_MEASURED ||
-           strcmp(physical->method, "occupancy") == 0;
+           strcmp(physical->method, "occupancy") == 0 || strcmp(physical->method, "edge") == 0;
 }
 
 static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd,
@@ -446,22 +456,37 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
     return true;
 }
 
-/* What laps over ever more lines of any place say about a level of known ways of which one line too
-   many makes its whole set miss. */
+/* The sets of a level of known ways whose lines lie in sets by no rule, where a sharp edge shows
+   that they lie evenly all the same: it is full there. 0: there is no such edge, or not one number.
+ */
+static double sets_by_edge(struct fm_lab *lab, size_t index, size_t ways)
+{
+    const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
+    const double row = (double)ways * (double)lab->known.levels[index].line;
+    return is_sharp(capacity) ? fm_round_sets(capacity->low.number * (1 - SHARP) / row,
+                                              capacity->high.number * (1 + SHARP) / row)
+                              : 0;
+}
+
+/* … or by what laps over ever more lines of any place say, where one line too many makes its whole
+   set miss. */
 static bool measure_sets(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
                          struct fm_crowd_lines *lines, struct outcome *outcome,
                          struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    double sets = 0;
-    if (!fm_sets_anywhere(lab, index, crowd, lines, outcome->shown.ways, &sets, err))
+    double sets = sets_by_edge(lab, index, outcome->shown.ways);
+    const bool edge = sets > 0;
+    if (!edge && (outcome->shown.misses < ALL || lines->counted))
+        return true;
+    if (!edge && !fm_sets_anywhere(lab, index, crowd, lines, outcome->shown.ways, &sets, err))
         return false;
     const double bytes = sets * (double)outcome->shown.ways * (double)level->line;
     outcome->why_held = sets == 0 ? "no one number of sets makes what laps take likely"
                         : is_odd(lab, index, bytes, outcome->shown.ways) ? not_as_walked
                                                                          : NULL;
     if (!outcome->why_held)
-        report(lab, index, "physical_capacity", "occupancy", bytes, lines);
+        report(lab, index, "physical_capacity", edge ? "edge" : "occupancy", bytes, lines);
     return true;
 }
 
@@ -480,8 +505,7 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
     outcome->shown = shown;
     report(lab, index, "ways", "crowd", (double)shown.ways, lines);
     /* A lap that is counted has not settled: how much of it misses in the end is not known. */
-    return shown.misses < ALL || lines->counted ||
-           measure_sets(lab, index, crowd, lines, outcome, err);
+    return measure_sets(lab, index, crowd, lines, outcome, err);
 }
 
 /* Where lines that share a set can be told by their addresses there is nothing to search for. */
@@ -535,7 +559,7 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
             !outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL;
         if (sharpens && !sharpen_capacity(lab, index, held / ways, ways, err))
             return false;
-        const bool spread = level->line && outcome.spread && shown->misses >= ALL;
+        const bool spread = level->line && outcome.spread;
         if (outcome.why_held && spread && !is_asked(lab, index) && index > 0 &&
             !measure_sets(lab, index, &crowd, &lines, &outcome, err))
             return false;
