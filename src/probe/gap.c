@@ -15,7 +15,7 @@
 #define LEAST_MISS 0.2
 /* Multiples of a gap that are asked once more; the part of placements on which one conflicts that
    makes it the gap, and the part that noise makes of none. */
-#define MOST_MULTIPLES 4
+#define MOST_MULTIPLES 8
 #define MOSTLY         0.7
 #define SELDOM         0.15
 /* Part of a hit below which the clock is not believed. */
@@ -159,6 +159,10 @@ static bool find_line(struct fm_lab *lab, const struct search *search, size_t *l
                       struct fm_error *err)
 {
     *line = 0;
+    /* What was asked last may have been less. */
+    if (!fm_lab_place(
+            lab, (search->ways + 2) * search->way_bytes + 2 * lab->machine->info.page_size, err))
+        return false;
     for (size_t offset = FM_WORD; offset < search->way_bytes && !*line; offset *= 2) {
         bool yes;
         const struct fm_gap gap = {search->ways + 1, search->way_bytes, offset};
