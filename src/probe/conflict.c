@@ -25,6 +25,8 @@
    what a busy machine shows too. */
 #define MOST_MISS  0.4
 #define LEAST_RISE 0.1
+/* … and the part of a hit that is enough, where the next plateau is not that of the next level. */
+#define CLEAR_RISE 1
 
 static bool time_gap(struct fm_lab *lab, const struct fm_gap_plan *plan, bool control,
                      unsigned repeats, double *ns, struct fm_error *err)
@@ -79,7 +81,8 @@ static bool is_a_set(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
     const struct fm_gap twice = {2 * one_fewer.count, gap->stride, 0};
     const size_t bytes = (twice.count + 1) * gap->stride + lab->machine->info.page_size;
     const double least = fmax(least_rise(gauge, gap->count), CLEAR * gauge->least_ns);
-    const double most = fmax(MOST_MISS * gauge->miss_ns, LEAST_RISE * gauge->hit_ns);
+    const double most = fmax(fmin(MOST_MISS * gauge->miss_ns, CLEAR_RISE * gauge->hit_ns),
+                             LEAST_RISE * gauge->hit_ns);
     bool fewer = false;
     if (!fm_lab_place(lab, bytes, err) ||
         !rises(lab, gauge, gap, least, CONFIRM_REPEATS, yes, err) ||

@@ -15,7 +15,7 @@
 #define LEAST_MISS 0.2
 /* Multiples of a gap that are asked once more; the part of placements on which one conflicts that
    makes it the gap, and the part that noise makes of none. */
-#define MOST_MULTIPLES 8
+#define MOST_MULTIPLES 4
 #define MOSTLY         0.7
 #define SELDOM         0.15
 /* Part of a hit below which the clock is not believed. */
