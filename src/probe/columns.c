@@ -21,6 +21,9 @@
    what is one too many. And what is no miss. */
 #define COLLIDE 0.12
 #define FIT     0.05
+/* … and of twice as many columns as there are ways, whatever the policy. What the level inside
+   keeps of columns depends on how they lie, too, and costs less. */
+#define MOST 0.6
 /* Columns that are left out, one at a time: of a distance that is a part of a way only some of them
    collide. */
 #define LEFT_OUT 3
@@ -74,8 +77,8 @@ static bool miss(struct fm_lab *lab, size_t index, const struct fm_column_plan *
     return true;
 }
 
-/* Whether all of these columns collide, and none without any one of them, wherever their pages lie.
- */
+/* Whether all of these columns collide, none without any one of them, and most of twice as many,
+   wherever their pages lie. */
 static bool confirm(struct fm_lab *lab, size_t index, struct fm_column_plan columns, bool *yes,
                     struct fm_error *err)
 {
@@ -87,8 +90,16 @@ static bool confirm(struct fm_lab *lab, size_t index, struct fm_column_plan colu
     }
     columns.absent = FM_NO_COLUMN;
     *yes = false;
-    return still || (fm_lab_place(lab, columns.count * columns.apart, err) &&
-                     miss(lab, index, &columns, COLLIDE, yes, err));
+    if (still)
+        return true;
+    if (!fm_lab_place(lab, columns.count * columns.apart, err) ||
+        !miss(lab, index, &columns, COLLIDE, yes, err))
+        return false;
+    columns.count = 2 * (columns.count - 1);
+    if (!*yes || columns.count * columns.apart > fm_lab_limit(lab))
+        return true;
+    return fm_lab_place(lab, columns.count * columns.apart, err) &&
+           miss(lab, index, &columns, MOST, yes, err);
 }
 
 /* Columns that overrun the level inside, by so many ways of the one they are in. */

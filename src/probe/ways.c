@@ -361,8 +361,9 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
 struct outcome {
     struct fm_crowded shown;
     enum choice choice;
-    bool behind; /* a level behind it held them */
-    bool spread; /* no pages collided by themselves: a hash spreads their lines */
+    bool behind;   /* a level behind it held them */
+    bool spread;   /* no pages collided by themselves: a hash spreads their lines */
+    bool anywhere; /* lines of any place were asked, since those of one did not decide */
     size_t granule;
     const char *why_ways, *why_held;
 };
@@ -457,15 +458,19 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
 }
 
 /* The sets of a level of known ways whose lines lie in sets by no rule, where a sharp edge shows
-   that they lie evenly all the same: it is full there. 0: there is no such edge, or not one number.
- */
+   that they lie evenly all the same: it is full there. Not so if pages that lie anywhere would
+   cover a way unevenly. 0: there is no such edge, or not one number. */
 static double sets_by_edge(struct fm_lab *lab, size_t index, size_t ways)
 {
     const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
-    const double row = (double)ways * (double)lab->known.levels[index].line;
-    return is_sharp(capacity) ? fm_round_sets(capacity->low.number * (1 - SHARP) / row,
-                                              capacity->high.number * (1 + SHARP) / row)
-                              : 0;
+    const size_t line = lab->known.levels[index].line, page = lab->machine->info.page_size;
+    const double row = (double)(ways * line);
+    if (!is_sharp(capacity))
+        return 0;
+    const double sets = fm_round_sets(capacity->low.number * (1 - SHARP) / row,
+                                      capacity->high.number * (1 + SHARP) / row);
+    const size_t way = (size_t)sets * line;
+    return way && (way % page == 0 || page % way == 0) ? sets : 0;
 }
 
 /* … or by what laps over ever more lines of any place say, where one line too many makes its whole
@@ -475,7 +480,7 @@ static bool measure_sets(struct fm_lab *lab, size_t index, struct fm_crowd *crow
                          struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    double sets = sets_by_edge(lab, index, outcome->shown.ways);
+    double sets = outcome->anywhere ? sets_by_edge(lab, index, outcome->shown.ways) : 0;
     const bool edge = sets > 0;
     if (!edge && (outcome->shown.misses < ALL || lines->counted))
         return true;
@@ -500,6 +505,7 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
         return false;
     if (doubt_ways(lab, index, &shown, ONE_EACH, 0))
         return true;
+    outcome->anywhere = true;
     outcome->why_ways = NULL;
     outcome->why_held = "lines meet in its sets by no rule, and not as under LRU";
     outcome->shown = shown;
