@@ -116,11 +116,18 @@ static struct fm_column_plan plan_columns(struct fm_lab *lab, size_t index, unsi
                                    .seed = fm_lab_seed(lab)};
 }
 
+/* Whether columns fit between each other, and into memory. */
+static bool is_possible(const struct fm_lab *lab, const struct fm_column_plan *columns)
+{
+    return columns->bytes <= columns->apart / 2 &&
+           columns->count * columns->apart <= fm_lab_limit(lab);
+}
+
 static bool collide(struct fm_lab *lab, size_t index, const struct fm_column_plan *columns,
                     bool *yes, struct fm_error *err)
 {
     *yes = false;
-    if (columns->bytes > columns->apart / 2 || columns->count * columns->apart > fm_lab_limit(lab))
+    if (!is_possible(lab, columns))
         return true;
     if (!fm_lab_place(lab, columns->count * columns->apart, err) ||
         !miss(lab, index, columns, COLLIDE, yes, err))
@@ -129,10 +136,11 @@ static bool collide(struct fm_lab *lab, size_t index, const struct fm_column_pla
 }
 
 bool fm_columns_collide(struct fm_lab *lab, size_t index, const struct fm_columns *columns,
-                        bool *yes, struct fm_error *err)
+                        bool *asked, bool *yes, struct fm_error *err)
 {
     struct fm_column_plan plan = plan_columns(lab, index, columns->ways);
     plan.apart = columns->way;
+    *asked = is_possible(lab, &plan);
     return collide(lab, index, &plan, yes, err);
 }
 

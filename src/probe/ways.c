@@ -249,15 +249,17 @@ static bool sharpen_capacity(struct fm_lab *lab, size_t index, double classes, d
         return true;
     const double page = (double)lab->machine->info.page_size;
     const struct fm_columns columns = {(unsigned)ways, (size_t)(classes * page)};
-    bool whole = false;
+    bool asked = index == 0, whole = false;
     if (index > 0 && lab->known.levels[index].line &&
-        !fm_columns_collide(lab, index, &columns, &whole, err))
+        !fm_columns_collide(lab, index, &columns, &asked, &whole, err))
         return false;
+    /* Where that cannot be asked, the walk is believed. */
+    const double luck = asked ? LUCK : 0;
     const double expected =
         whole ? classes * page * ways : expected_capacity(page, classes, (uint32_t)ways);
     const double low = capacity->low.number, high = capacity->high.number;
     const double inside = index > 0 ? lab->known.levels[index - 1].capacity : 0;
-    if (expected < low * (1 - LUCK) || expected > high * (1 + LUCK) || expected < BEYOND * inside)
+    if (expected < low * (1 - luck) || expected > high * (1 + luck) || expected < BEYOND * inside)
         return true;
     fm_measured(capacity, expected, expected * (1 - AGREE), expected * (1 + AGREE), 0.97,
                 whole ? "columns" : "occupancy", "curve:cache-only");
