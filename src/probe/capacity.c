@@ -29,7 +29,7 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define LONG_RISE 2
 /* An interval wider than this tells the range alone, and one wider than that is no answer to how
    much fits. */
-#define WIDE     1.35
+#define WIDE     1.45
 #define TOO_WIDE 4
 /* Residuals of a fit that is believed where no plateau shows a level, and of one that is not quite;
    and what they may be off by. */
@@ -341,6 +341,12 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     const bool rough = hidden || index == 0 || lab->known.fit.error > ROUGH_FIT;
     double interval[] = {at, rough ? low / BY_SHAPES : low, rough ? high * BY_SHAPES : high};
     fm_hold_to_readings(lab, &fitted, index, interval);
+    /* Where all misses already, the knee that was fitted is that of another level. */
+    if (interval[0] > level->rise_to) {
+        fm_undetermined(finding, "its knee is not where the walk rises");
+        level->capacity = 0;
+        return true;
+    }
     report_capacity(lab, index, interval, "knees");
     /* Others need to see it miss by itself. */
     if (hidden)

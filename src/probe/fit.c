@@ -33,7 +33,7 @@
 #define NEAR 1.25
 #define SURE 1.5
 /* What the shapes of knees can be off by. */
-#define SHAPES 0.045
+#define SHAPES 0.09
 
 /* How steep the walk is from one point to the next. */
 static double slope_after(const struct fm_walk *walk, size_t i)
