@@ -9,6 +9,9 @@
 
 /* What two good surveys of one machine differ by. */
 #define LEAST_WIDTH 0.03
+/* Times the pages that are held at which most miss, from where they may be those of two levels that
+   nothing else tells apart. */
+#define SLOW 2
 /* Part of a cost by which readings of it may differ for it to be told. */
 #define UNSTEADY 0.3
 
@@ -105,7 +108,8 @@ static void report_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)
     /* A level behind may have begun to miss before all pages missed this one, which a group that
        misses by itself would tell. */
     const bool unsteady = is_unsteady(tlb);
-    tlb->cost_open = unsteady || (tlb->soft && (!tlb->ways || tlb->spares));
+    const bool slow = tlb->step.missed > SLOW * tlb->step.held;
+    tlb->cost_open = unsteady || (tlb->soft && tlb->spares) || (slow && !tlb->ways);
     if (tlb->cost_open) {
         const char *reason = unsteady ? "it differs too much from one place to another: not all "
                                         "pages miss where most do"
