@@ -249,9 +249,9 @@ static bool sharpen_capacity(struct fm_lab *lab, size_t index, double classes, d
         return true;
     const double page = (double)lab->machine->info.page_size;
     const struct fm_columns columns = {(unsigned)ways, (size_t)(classes * page)};
+    struct fm_known_level *level = &lab->known.levels[index];
     bool asked = index == 0, whole = false;
-    if (index > 0 && lab->known.levels[index].line &&
-        !fm_columns_collide(lab, index, &columns, &asked, &whole, err))
+    if (index > 0 && level->line && !fm_columns_collide(lab, index, &columns, &asked, &whole, err))
         return false;
     /* Where that cannot be asked, the walk is believed. */
     const double luck = asked ? LUCK : 0;
@@ -263,7 +263,7 @@ static bool sharpen_capacity(struct fm_lab *lab, size_t index, double classes, d
         return true;
     fm_measured(capacity, expected, expected * (1 - AGREE), expected * (1 + AGREE), 0.97,
                 whole ? "columns" : "occupancy", "curve:cache-only");
-    lab->known.levels[index].capacity = expected;
+    level->capacity = expected;
     return true;
 }
 
