@@ -7,7 +7,6 @@
 #include "probe/columns.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "analysis/occupancy_fit.h"
 #include "probe/ways_inside.h"
@@ -27,10 +26,10 @@
 /* Columns that are left out, one at a time: of a distance that is a part of a way only some of them
    collide. */
 #define LEFT_OUT 3
-/* What that may be off by, which two strings tell. */
-#define ROUGHLY 0.25
-#define LAPS    3
-#define REPEATS 2
+/* Times what translation seems to take that it may take: two readings of few references tell it. */
+#define TRANSLATION 1.25
+#define LAPS        3
+#define REPEATS     2
 
 static bool time_columns(struct fm_lab *lab, const struct fm_column_plan *columns, double *ns,
                          struct fm_error *err)
@@ -72,8 +71,7 @@ static bool miss(struct fm_lab *lab, size_t index, const struct fm_column_plan *
         return true;
     if (!time_collision(lab, thin, &translation, err))
         return false;
-    translation = fabs(translation);
-    *yes = longer - translation > least + ROUGHLY * translation;
+    *yes = longer > least + TRANSLATION * fabs(translation);
     return true;
 }
 
@@ -150,8 +148,7 @@ bool fm_find_columns(struct fm_lab *lab, size_t index, struct fm_columns *found,
     const struct fm_known_level *level = &lab->known.levels[index];
     const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
     *found = (struct fm_columns){0};
-    if (!capacity || capacity->status != FM_MEASURED || strcmp(capacity->method, "swept") != 0 ||
-        *capacity->note || !level->line || fm_level_is_hidden(&level[1]))
+    if (!fm_edge_is_sharp(capacity) || !level->line || fm_level_is_hidden(&level[1]))
         return true;
     for (unsigned ways = 1; ways <= MOST_WAYS; ways++) {
         struct fm_column_plan columns = plan_columns(lab, index, ways);

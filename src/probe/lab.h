@@ -34,6 +34,7 @@ struct fm_known_level {
     size_t line;               /* 0: not determined */
     double line_certainty;
     double line_bytes; /* the footprint that showed it */
+    bool flushed;      /* stripes showed another, and a flush this one */
     double capacity;   /* 0: not determined */
     size_t sector;     /* what a miss brings; 0: not determined */
 };

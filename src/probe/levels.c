@@ -382,8 +382,10 @@ static bool flush_lines(struct fm_lab *lab, struct fm_error *err)
 {
     for (size_t i = lab->known.count - 1; i-- > 1;) {
         struct fm_known_level *level = &lab->known.levels[i];
+        const size_t shown = level->line;
         if (!fm_split_line(lab, i, line_inside(level), false, &level->line, err))
             return false;
+        level->flushed = level->line != shown;
     }
     return true;
 }
@@ -401,7 +403,8 @@ static void report_line(struct fm_lab *lab, size_t index)
                         "a stripe missed less than all lines would, and more than half of them");
     else if (level->line)
         fm_measured(finding, (double)level->line, (double)level->line, (double)level->line,
-                    0.9 + 0.09 * level->line_certainty, "stripes", evidence);
+                    0.9 + 0.09 * level->line_certainty, level->flushed ? "flush" : "stripes",
+                    evidence);
     else
         fm_undetermined(finding, "no stripe width made the difference between miss and hit, or a "
                                  "flush takes out more than that");

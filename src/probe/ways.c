@@ -275,13 +275,6 @@ static double inner_price(const struct fm_lab *lab, size_t index)
            (level[1].height_ns - level->height_ns);
 }
 
-/* Whether an edge is one that no luck with pages moves. */
-static bool is_sharp(const struct fm_finding *capacity)
-{
-    return capacity && capacity->status == FM_MEASURED && strcmp(capacity->method, "swept") == 0 &&
-           !*capacity->note;
-}
-
 /* Whether so much is not what the walk shows that a level of so many ways holds: at least what
    begins to miss, at most what has missed all or would begin so by chance, and not far more than
    the latter, which may be two levels that were taken for one. */
@@ -290,7 +283,7 @@ static bool is_odd(struct fm_lab *lab, size_t index, double bytes, size_t ways)
     const struct fm_known_level *level = &lab->known.levels[index];
     const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
     const double held = fm_held_of(level);
-    if (is_sharp(capacity))
+    if (fm_edge_is_sharp(capacity))
         return bytes < capacity->low.number * (1 - AGREE) ||
                bytes > capacity->high.number * (1 + AGREE);
     const double by_chance = held / fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
@@ -467,7 +460,7 @@ static double sets_by_edge(struct fm_lab *lab, size_t index, size_t ways)
     const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
     const size_t line = lab->known.levels[index].line, page = lab->machine->info.page_size;
     const double row = (double)(ways * line);
-    if (!is_sharp(capacity))
+    if (!fm_edge_is_sharp(capacity))
         return 0;
     const double sets = fm_round_sets(capacity->low.number * (1 - SHARP) / row,
                                       capacity->high.number * (1 + SHARP) / row);
@@ -484,6 +477,7 @@ static bool measure_sets(struct fm_lab *lab, size_t index, struct fm_crowd *crow
     const struct fm_known_level *level = &lab->known.levels[index];
     double sets = outcome->anywhere ? sets_by_edge(lab, index, outcome->shown.ways) : 0;
     const bool edge = sets > 0;
+    /* A lap that is counted has not settled: how much of it misses in the end is not known. */
     if (!edge && (outcome->shown.misses < ALL || lines->counted))
         return true;
     if (!edge && !fm_sets_anywhere(lab, index, crowd, lines, outcome->shown.ways, &sets, err))
@@ -512,7 +506,6 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
     outcome->why_held = "lines meet in its sets by no rule, and not as under LRU";
     outcome->shown = shown;
     report(lab, index, "ways", "crowd", (double)shown.ways, lines);
-    /* A lap that is counted has not settled: how much of it misses in the end is not known. */
     return measure_sets(lab, index, crowd, lines, outcome, err);
 }
 

@@ -1,6 +1,7 @@
 #include "probe/ways_inside.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/occupancy.h"
 #include "core/divisor.h"
@@ -67,6 +68,12 @@ double fm_overload(struct fm_lab *lab, size_t index, double deviations)
 {
     const double ways = fm_ways_of(lab, index);
     return ways > 0 ? 1 + deviations * sqrt(2 / ways) : OVERRUN;
+}
+
+bool fm_edge_is_sharp(const struct fm_finding *capacity)
+{
+    return capacity && capacity->status == FM_MEASURED && strcmp(capacity->method, "swept") == 0 &&
+           !*capacity->note;
 }
 
 size_t fm_overrun(struct fm_lab *lab, size_t index)

@@ -1,4 +1,4 @@
-/* What the levels inside of the one that is crowded hold, by what has been found of them. */
+/* What a level and those inside it hold, by what has been found of them. */
 #ifndef FM_PROBE_WAYS_INSIDE_H
 #define FM_PROBE_WAYS_INSIDE_H
 
@@ -31,6 +31,9 @@ double fm_bytes_inside(struct fm_lab *lab, size_t index);
    what stayed there would not be asked for further out, and leaving out one that keeps it from
    staying would look like leaving out one of its set there. */
 double fm_overload(struct fm_lab *lab, size_t index, double deviations);
+
+/* Whether a capacity was found as an edge that no luck with pages moves. */
+bool fm_edge_is_sharp(const struct fm_finding *capacity);
 
 /* So many pages, of which one line each is used, leave nothing in a level: twice what it holds of
    them, or, where its classes are known, so many that none is left out by chance. */

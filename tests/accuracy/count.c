@@ -11,6 +11,7 @@
 #include "survey/survey.h"
 
 #define MOST_JOBS 16
+
 double fm_tally_cases(const struct fm_tally *tally)
 {
     return fmax(1, tally->right + tally->wrong + tally->undetermined);
