@@ -4,6 +4,9 @@
 
 #include "analysis/occupancy.h"
 
+/* A chance that makes no difference. */
+#define RARE 1e-7
+
 /* The part of the references to n lines in a set of so many ways that miss when a victim is picked
    at random: a line stays while none of the misses since its last use hit it. Policies between this
    and LRU have knees in between. */
@@ -32,11 +35,40 @@ static double scattered_random(double load, unsigned ways)
     return fmin(1, sum + (1 - within));
 }
 
-/* Sets overflow one after the other, from full to one line more each. */
-static double contiguous(double load, unsigned ways)
+/* What a set misses of so many lines more than it has ways. */
+static double misses_of(const struct fm_knee *knee, double excess)
 {
-    const double over = (load - 1) * ways;
-    return over <= 0 ? 0 : fmin(1, over * (1 + 1.0 / ways) / load);
+    if (excess <= 0)
+        return 0;
+    return knee->partly && excess <= FM_KNEE_EXCESS ? knee->misses_of[(int)excess - 1] : 1;
+}
+
+/* Sets overflow one after the other, from full to one line more each. */
+static double contiguous(const struct fm_knee *knee, double load)
+{
+    const double each = load * knee->ways, fewer = floor(each), more = each - fewer;
+    if (each <= knee->ways)
+        return 0;
+    return ((1 - more) * fewer * misses_of(knee, fewer - knee->ways) +
+            more * (fewer + 1) * misses_of(knee, fewer + 1 - knee->ways)) /
+           each;
+}
+
+/* Chances that a set has more lines than ways by one at least, by two …, each weighed with what
+   that many miss more than one fewer. */
+static double scattered(const struct fm_knee *knee, double load)
+{
+    double sum = 0, before = 0, chance = 1;
+    for (unsigned i = 0; i <= FM_KNEE_EXCESS && before < 1 && chance > RARE; i++) {
+        const double misses = misses_of(knee, i + 1), lines = load * knee->ways;
+        chance =
+            knee->shape == FM_KNEE_PAGES
+                ? fm_occupancy_misses_mean(lines * knee->colours, knee->colours, knee->ways + i)
+                : fm_occupancy_misses_poisson(lines / (knee->ways + i), knee->ways + i);
+        sum += chance * (misses - before);
+        before = misses;
+    }
+    return fmin(1, fmax(0, sum));
 }
 
 /* Sets hold as many lines as each other, or one more. */
@@ -55,10 +87,8 @@ double fm_knee_misses(const struct fm_knee *knee, double bytes)
     const double load = bytes / knee->capacity;
     switch (knee->shape) {
     case FM_KNEE_LINES:
-        return fm_occupancy_misses_poisson(load, knee->ways);
     case FM_KNEE_PAGES:
-        return fm_occupancy_misses_mean(load * knee->ways * knee->colours, knee->colours,
-                                        knee->ways);
+        return scattered(knee, load);
     case FM_KNEE_RANDOM:
         return scattered_random(load, knee->ways);
     case FM_KNEE_CONTIGUOUS_RANDOM:
@@ -66,7 +96,7 @@ double fm_knee_misses(const struct fm_knee *knee, double bytes)
     case FM_KNEE_CONTIGUOUS:
         break;
     }
-    return contiguous(load, knee->ways);
+    return contiguous(knee, load);
 }
 
 double fm_knee_crossing(const struct fm_knee *knee, double misses)

@@ -8,7 +8,7 @@
 static const struct {
     enum fm_knee_shape shape;
     unsigned ways;
-} sorts[] = {
+} all_sorts[] = {
     {FM_KNEE_LINES, 2},
     {FM_KNEE_LINES, 4},
     {FM_KNEE_LINES, 8},
@@ -51,7 +51,7 @@ static const struct {
     {FM_KNEE_CONTIGUOUS_RANDOM, 8},
     {FM_KNEE_CONTIGUOUS_RANDOM, 16},
 };
-#define SORTS (sizeof sorts / sizeof sorts[0])
+#define SORTS (sizeof all_sorts / sizeof all_sorts[0])
 #define ROUGH 5
 /* One that is neither very sharp nor very soft. */
 #define MIDDLE 2
@@ -65,9 +65,15 @@ static const double colours_told[] = {2, 3, 4, 6, 8, 12, 16, 24, 40};
 #define LOAD_FROM (-4.0)
 #define LOAD_TO   2.0
 
+/* Sorts that may be added to those of any table. */
+#define ADDED (FM_KNEE_CHOICES * FM_KNEES)
+
 struct fm_knee_table {
     double page;
-    double rows[SORTS][COLOURS][ENTRIES]; /* the first alone where colours make no difference */
+    struct fm_knee sorts[SORTS + ADDED]; /* of no colours: as many as the capacity makes */
+    size_t count;
+    /* The first alone where colours make no difference. */
+    double rows[SORTS + ADDED][COLOURS][ENTRIES];
 };
 
 size_t fm_knee_sorts(void)
@@ -87,9 +93,10 @@ size_t fm_knee_rough_sorts(void)
 
 static size_t colour_index(const struct fm_knee_table *table, size_t sort, double capacity)
 {
-    if (sorts[sort].shape != FM_KNEE_PAGES)
+    const struct fm_knee *is = &table->sorts[sort];
+    if (is->shape != FM_KNEE_PAGES || is->colours > 0)
         return 0;
-    const double colours = capacity / sorts[sort].ways / table->page;
+    const double colours = capacity / is->ways / table->page;
     size_t i = 0;
     while (i + 1 < COLOURS && colours * colours > colours_told[i] * colours_told[i + 1])
         i++;
@@ -98,19 +105,31 @@ static size_t colour_index(const struct fm_knee_table *table, size_t sort, doubl
 
 struct fm_knee fm_knee_of_sort(const struct fm_knee_table *table, size_t sort, double capacity)
 {
-    return (struct fm_knee){.capacity = capacity,
-                            .ways = sorts[sort].ways,
-                            .shape = sorts[sort].shape,
-                            .colours = colours_told[colour_index(table, sort, capacity)]};
+    struct fm_knee knee = table->sorts[sort];
+    knee.capacity = capacity;
+    if (!(knee.colours > 0))
+        knee.colours = colours_told[colour_index(table, sort, capacity)];
+    return knee;
 }
 
-static void fill_row(struct fm_knee_table *table, size_t sort, size_t colours)
+static void fill_row(double row[ENTRIES], struct fm_knee knee, double colours)
 {
-    const struct fm_knee knee = {1, sorts[sort].ways, sorts[sort].shape, colours_told[colours]};
+    knee.capacity = 1;
+    knee.colours = colours;
     for (size_t i = 0; i < ENTRIES; i++) {
         const double load = exp(LOAD_FROM + (LOAD_TO - LOAD_FROM) * (double)i / (ENTRIES - 1));
-        table->rows[sort][colours][i] = fm_knee_misses(&knee, load);
+        row[i] = fm_knee_misses(&knee, load);
     }
+}
+
+static void add_sort(struct fm_knee_table *table, const struct fm_knee *sort)
+{
+    const size_t at = table->count++;
+    const bool given = sort->colours > 0;
+    const size_t rows = sort->shape == FM_KNEE_PAGES && !given ? COLOURS : 1;
+    table->sorts[at] = *sort;
+    for (size_t i = 0; i < rows; i++)
+        fill_row(table->rows[at][i], *sort, given ? sort->colours : colours_told[i]);
 }
 
 struct fm_knee_table *fm_knee_table_new(double page)
@@ -119,10 +138,18 @@ struct fm_knee_table *fm_knee_table_new(double page)
     if (!table)
         return NULL;
     table->page = page;
-    for (size_t sort = 0; sort < SORTS; sort++)
-        for (size_t i = 0; i < (sorts[sort].shape == FM_KNEE_PAGES ? COLOURS : 1); i++)
-            fill_row(table, sort, i);
+    table->count = 0;
+    for (size_t i = 0; i < SORTS; i++)
+        add_sort(table, &(struct fm_knee){.ways = all_sorts[i].ways, .shape = all_sorts[i].shape});
     return table;
+}
+
+size_t fm_knee_table_add(struct fm_knee_table *table, const struct fm_known_knee *known)
+{
+    const size_t first = table->count;
+    for (size_t i = 0; i < known->count; i++)
+        add_sort(table, &known->choices[i]);
+    return first;
 }
 
 void fm_knee_table_free(struct fm_knee_table *table)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "analysis/knee.h"
+#include "analysis/known_knee.h"
 
 struct fm_knee_table;
 
@@ -12,7 +12,12 @@ struct fm_knee_table;
 struct fm_knee_table *fm_knee_table_new(double page);
 void fm_knee_table_free(struct fm_knee_table *table);
 
-/* How many sorts of knees there are, and how many of them tell the rough ones apart. */
+/* Adds the sorts that are left of a knee of which more is known: from the one returned on, as many
+   as it has choices. */
+size_t fm_knee_table_add(struct fm_knee_table *table, const struct fm_known_knee *known);
+
+/* How many sorts of knees there are in any table, and how many of them tell the rough ones apart.
+ */
 size_t fm_knee_sorts(void);
 size_t fm_knee_rough_sorts(void);
 /* A sort that is neither very sharp nor very soft. */

@@ -35,6 +35,7 @@ struct problem {
     size_t n, knees;
     double wild;
     struct fm_knee_table *table;
+    size_t first_known[FM_KNEES]; /* of the sorts that were added for a knee */
     /* The knees as they stand. */
     size_t sorts[FM_KNEES];
     double capacities[FM_KNEES];
@@ -175,7 +176,7 @@ static void set_knee(struct problem *problem, size_t index, size_t sort, double 
 /* Where a knee is looked for. */
 struct search {
     double from, to, step; /* capacities */
-    size_t sorts;          /* how many are tried */
+    size_t sorts;          /* how many are tried, where nothing is known of it */
     bool soft;             /* none of contiguous pages */
     bool inclusive;
 };
@@ -187,11 +188,16 @@ typedef void tried(void *data, const struct problem *problem, size_t index, doub
 static void try_knees(struct problem *problem, size_t index, const struct search *search,
                       tried *note, void *data)
 {
-    for (size_t sort = 0; sort < search->sorts; sort++) {
-        if (search->soft &&
-            fm_knee_of_sort(problem->table, sort, search->from).shape == FM_KNEE_CONTIGUOUS)
+    const struct fm_known_knee *known = &problem->curve->known[index];
+    const size_t first = known->count ? problem->first_known[index] : 0;
+    const size_t end = known->count ? first + known->count : search->sorts;
+    const double from = known->capacity > 0 ? known->capacity : search->from;
+    const double to = known->capacity > 0 ? known->capacity : search->to;
+    for (size_t sort = first; sort < end; sort++) {
+        if (search->soft && !known->count &&
+            fm_knee_of_sort(problem->table, sort, from).shape == FM_KNEE_CONTIGUOUS)
             continue;
-        for (double capacity = search->from; capacity <= search->to; capacity *= search->step) {
+        for (double capacity = from; capacity <= to; capacity *= search->step) {
             set_knee(problem, index, sort, capacity, search->inclusive);
             place_knees(problem, index);
             note(data, problem, index, fit_heights(problem));
@@ -238,6 +244,8 @@ static bool begin(struct problem *problem, const struct fm_knee_curve *curve, si
     problem->own = malloc((3 * knees + 4) * n * sizeof *problem->own);
     if (!problem->table || !problem->own)
         return false;
+    for (size_t i = 0; i < knees; i++)
+        problem->first_known[i] = fm_knee_table_add(problem->table, &curve->known[i]);
     problem->misses = problem->own + knees * n;
     problem->served = problem->misses + knees * n;
     problem->weight = problem->served + (knees + 1) * n;

@@ -14,9 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/knee.h"
-
-#define FM_KNEES 8
+#include "analysis/known_knee.h"
 
 /* The knees that fit best; their capacities and ways are no more than parameters of their shapes.
  */
@@ -36,6 +34,7 @@ struct fm_knee_curve {
     size_t n;
     double page;                /* bytes of a page */
     double given[FM_KNEES + 1]; /* latency of a level where it is known by itself; 0: not */
+    struct fm_known_knee known[FM_KNEES];
 };
 
 /* What is known of a knee before the fit. */

@@ -29,7 +29,7 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define LONG_RISE 2
 /* An interval wider than this tells the range alone, and one wider than that is no answer to how
    much fits. */
-#define WIDE     1.45
+#define WIDE     1.54
 #define TOO_WIDE 4
 /* Residuals of a fit that is believed where no plateau shows a level, and of one that is not quite;
    and what they may be off by. */
@@ -322,7 +322,7 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
                  "who else uses it");
 }
 
-static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
+bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
     struct fm_finding *finding = fm_lab_finding(lab, index, "capacity", "B");
@@ -331,13 +331,18 @@ static bool report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err
     /* Without its height misses are told from hits by the shapes of knees alone, which is not well
        enough for a first level. */
     const bool hidden = fm_level_is_hidden(level) || level[1].inferred;
-    if (finding && hidden && (index == 0 || lab->known.fit.error > GOOD_FIT)) {
+    fm_lab_fitted(lab, &fitted);
+    const bool sized = fm_fitted_is_sized(&fitted, index);
+    if (finding && hidden && !sized && (index == 0 || lab->known.fit.error > GOOD_FIT)) {
         fm_undetermined(finding, "its rise runs into the next level's: no plateau lies between");
         return true;
     }
-    fm_lab_fitted(lab, &fitted);
     if (!finding || !fm_fitted_crossing(&fitted, index, FM_CAPACITY_MISSES, &at, &low, &high))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
+    if (sized) {
+        report_capacity(lab, index, (const double[]){at, low, high}, "occupancy");
+        return true;
+    }
     const bool rough = hidden || index == 0 || lab->known.fit.error > ROUGH_FIT;
     double interval[] = {at, rough ? low / BY_SHAPES : low, rough ? high * BY_SHAPES : high};
     fm_hold_to_readings(lab, &fitted, index, interval);
@@ -434,7 +439,7 @@ static bool find_capacity(struct fm_lab *lab, size_t index, struct fm_error *err
     if (agrees)
         return true;
     if (is_soft(lab, index))
-        return report_fitted(lab, index, err);
+        return fm_report_fitted(lab, index, err);
     return measure_level(lab, index, &edge, err) && report(lab, &edge, err);
 }
 

@@ -17,10 +17,14 @@
 #define SHORT 2
 /* Residuals above which knees may describe the walk better, and above which they do so badly; and
    how much better they must do then to be believed to be one more, and how much otherwise. */
-#define GOOD_FIT    0.9
-#define BAD_FIT     1.2
-#define MUCH_BETTER 1.5
-#define FAR_BETTER  2
+#define GOOD_FIT       0.9
+#define BAD_FIT        1.2
+#define MUCH_BETTER    1.5
+#define FAR_BETTER     2
+#define ALL_THE_BETTER 3
+/* … what free knees may follow of luck with pages that others do not, unless it is badly … */
+#define MUCH_WORSE   2
+#define LITTLE_WORSE 1.1
 /* … how much slower than the one before, and how many times as large: of two that lie closer
    together than levels do, one makes up for the other's shape. */
 #define STEP        1.3
@@ -33,7 +37,11 @@
 #define NEAR 1.25
 #define SURE 1.5
 /* What the shapes of knees can be off by. */
-#define SHAPES 0.09
+#define SHAPES 0.12
+/* … and where sets and ways are known. */
+#define KNOWN_SHAPES 1.05
+/* Times what the level inside holds that this keeps nothing of. */
+#define BEYOND 1.5
 
 /* How steep the walk is from one point to the next. */
 static double slope_after(const struct fm_walk *walk, size_t i)
@@ -73,6 +81,7 @@ void fm_lab_fitted(const struct fm_lab *lab, struct fm_fitted *fitted)
 {
     fm_fitted_load(fitted, &lab->walk, &lab->known.fit, lab->machine->info.page_size);
     memcpy(fitted->curve.given, lab->known.given_ns, sizeof lab->known.given_ns);
+    memcpy(fitted->curve.known, lab->known.known_knees, sizeof lab->known.known_knees);
 }
 
 /* Half way up the rise after a level. */
@@ -131,6 +140,20 @@ void fm_fit_walk(struct fm_lab *lab)
     doubt_softness(&data, places, count, fit);
     if (fit->error > POOR_FIT)
         fit->count = 0;
+}
+
+bool fm_refit_walk(struct fm_lab *lab, const struct fm_known *was, double worst)
+{
+    fm_fit_walk(lab);
+    if (lab->known.fit.count && lab->known.fit.error < worst)
+        return true;
+    lab->known = *was;
+    return false;
+}
+
+double fm_fit_allowed(const struct fm_knee_fit *before)
+{
+    return fmax(LITTLE_WORSE * before->error, fmin(BAD_FIT, MUCH_WORSE * before->error));
 }
 
 /* How much better a fit must be than one that is no bad one, to be believed to have found a level
@@ -214,6 +237,18 @@ static void split_rise(const struct fm_fitted *data, const struct fm_knee_place 
     }
 }
 
+/* Whether a level lies so far behind the one inside that it is another. Where it makes all the
+   difference it is enough that its misses begin far behind. */
+static bool is_far_behind(const struct fm_knee_fit *more, size_t inside,
+                          const struct fm_knee_fit *fewer)
+{
+    if (more->knees[inside + 1].capacity >= LARGER_THAN * more->knees[inside].capacity)
+        return true;
+    return more->error * ALL_THE_BETTER < fewer->error &&
+           fm_fit_crossing(more, inside + 1, FM_CAPACITY_MISSES) >=
+               LARGER_THAN * fm_fit_crossing(more, inside, FM_CAPACITY_MISSES);
+}
+
 /* Adds a level if the walk is badly described without, and well with it. */
 static bool try_one_more(struct fm_lab *lab, const struct fm_fitted *data,
                          const struct fm_knee_place *places, size_t count, struct fm_knee_fit *fit)
@@ -227,7 +262,7 @@ static bool try_one_more(struct fm_lab *lab, const struct fm_fitted *data,
             split_rise(data, places, count, i, &best);
     if (isinf(best.error) || !fm_fit_knees(&data->curve, best.places, count + 1, &more) ||
         more.error * better_than(fit, MUCH_BETTER, best.index + 1 == count) > fit->error ||
-        more.knees[best.index + 1].capacity < LARGER_THAN * more.knees[best.index].capacity ||
+        !is_far_behind(&more, best.index, fit) ||
         more.heights[best.index + 1] < more.heights[best.index] * STEP ||
         more.heights[best.index + 2] < more.heights[best.index + 1] * STEP)
         return false;
@@ -283,6 +318,34 @@ double fm_luck(const struct fm_fitted *fitted, size_t level, double at, double m
     return SURE * fmax(groups, seen) / steep;
 }
 
+bool fm_fitted_is_sized(const struct fm_fitted *fitted, size_t level)
+{
+    const struct fm_knee_fit *fit = fitted->fit;
+    return fit->count && level > 0 && fitted->curve.known[level].capacity > 0 &&
+           fm_fit_crossing(fit, level, FM_CAPACITY_MISSES) >
+               BEYOND * fit->knees[level - 1].capacity;
+}
+
+/* What sets and ways say of a footprint is no matter of luck; but of which policy a level is, and
+   whether it is inclusive, may not show. */
+static void range_of_choices(const struct fm_fitted *fitted, size_t level, double misses,
+                             double *low, double *high)
+{
+    const struct fm_known_knee *known = &fitted->curve.known[level];
+    struct fm_knee_fit other = *fitted->fit;
+    for (size_t i = 0; i < 2 * known->count; i++) {
+        const struct fm_knee *choice = &known->choices[i / 2];
+        if (choice->shape != fitted->fit->knees[level].shape)
+            continue;
+        other.knees[level] = *choice;
+        other.knees[level].capacity = known->capacity;
+        other.inclusive[level] = i % 2;
+        const double at = fm_fit_crossing(&other, level, misses);
+        *low = fmin(*low, at / KNOWN_SHAPES);
+        *high = fmax(*high, at * KNOWN_SHAPES);
+    }
+}
+
 bool fm_fitted_crossing(const struct fm_fitted *fitted, size_t level, double misses, double *at,
                         double *low, double *high)
 {
@@ -291,6 +354,10 @@ bool fm_fitted_crossing(const struct fm_fitted *fitted, size_t level, double mis
     *at = fm_fit_crossing(fitted->fit, level, misses);
     if (!fm_knee_crossing_range(&fitted->curve, fitted->fit, level, misses, low, high))
         return false;
+    if (fm_fitted_is_sized(fitted, level)) {
+        range_of_choices(fitted, level, misses, low, high);
+        return true;
+    }
     const double wide = exp(fm_luck(fitted, level, *at, misses) + SHAPES);
     *low = fmin(*low, *at / wide);
     *high = fmax(*high, *at * wide);

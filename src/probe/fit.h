@@ -8,6 +8,7 @@
 #include "analysis/knees.h"
 #include "probe/walk.h"
 
+struct fm_known;
 struct fm_lab;
 
 /* A walk, of loads or of jumps, and the knees that describe it. Not to be copied: the curve points
@@ -30,9 +31,20 @@ void fm_lab_fitted(const struct fm_lab *lab, struct fm_fitted *fitted);
    not scattered, so that nothing is blurred, and where knees do not describe the walk. */
 void fm_fit_walk(struct fm_lab *lab);
 
+/* Fits the walk again with more that is known of its levels than before. False, and all is as it
+   was, where it cannot be described so, with residuals of no more than `worst` errors. */
+bool fm_refit_walk(struct fm_lab *lab, const struct fm_known *was, double worst);
+
+/* Residuals of a walk that is described as well as before, or as its errors allow. */
+double fm_fit_allowed(const struct fm_knee_fit *before);
+
 /* Before that: adds a level where the walk is better described by one knee more, and takes one away
    where it is described as well by one less. */
 void fm_fit_levels(struct fm_lab *lab);
+
+/* Whether sets and ways say what a level holds: not of what the level inside keeps a part of, whose
+   policy decides how much of it comes. */
+bool fm_fitted_is_sized(const struct fm_fitted *fitted, size_t level);
 
 /* The footprint at which this part of the references misses a level, and where it can lie. False
    where there is no fit or memory is out. */

@@ -7,6 +7,7 @@
 
 #include "core/refstring.h"
 #include "probe/conflict.h"
+#include "probe/levels.h"
 #include "probe/probe.h"
 
 /* Times the edge at which nearly all references miss. */
@@ -258,12 +259,16 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     bracket(lab, &search);
     if (!find_ways(lab, &search, err) || (search.ways && !find_line(lab, &search, &line, err)))
         return false;
-    if (search.ways)
-        report(lab, &search, line);
-    else
+    if (!search.ways) {
         fm_undetermined(ways, "no gap conflicts on every page placement: the index may be "
                               "physical or hashed");
-    return true;
+        return true;
+    }
+    report(lab, &search, line);
+    const struct fm_known_ways first = {search.ways, known->levels[0].capacity,
+                                        (double)lab->machine->info.page_size,
+                                        1u << FM_KNEE_CONTIGUOUS, false};
+    return search.doubtful || fm_reread_levels(lab, &first, err);
 }
 
 static const char *const properties[] = {"l1d.capacity", "l1d.ways", NULL};

@@ -48,6 +48,8 @@ struct fm_known {
     struct fm_knee_fit fit;
     /* Latency of a level, where it was found without the fit; 0: not. */
     double given_ns[FM_CACHE_LEVELS + 1];
+    /* … and of its knee, what its sets and ways say. */
+    struct fm_known_knee known_knees[FM_CACHE_LEVELS];
     double cycle_ns; /* 0: not determined */
     double cycle_low, cycle_high;
     double add_ns;    /* an integer add; 0: not measured */

@@ -79,14 +79,9 @@ static size_t first_past(const struct fm_lab *lab, const struct fm_known_level *
    where others say the same without that, within the errors of readings, they are believed. */
 static bool take_at_its_word(struct fm_lab *lab, const struct fm_known_level *level, size_t index)
 {
-    const struct fm_knee_fit before = lab->known.fit;
+    const struct fm_known was = lab->known;
     lab->known.given_ns[index] = level->height_ns;
-    fm_fit_walk(lab);
-    if (lab->known.fit.count && lab->known.fit.error < WELL_DESCRIBED)
-        return true;
-    lab->known.given_ns[index] = 0;
-    lab->known.fit = before;
-    return false;
+    return fm_refit_walk(lab, &was, WELL_DESCRIBED);
 }
 
 /* A plateau that its neighbours blur stands higher or lower than it would by itself. */

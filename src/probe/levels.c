@@ -7,6 +7,7 @@
 #include "analysis/levels.h"
 #include "core/units.h"
 #include "probe/fit.h"
+#include "probe/levels.h"
 #include "probe/levels_counted.h"
 #include "probe/line.h"
 #include "probe/placements.h"
@@ -36,6 +37,9 @@
 /* Times that a ledge before memory is looked at again, and changes that make it another. */
 #define AGAIN   3
 #define ANOTHER 0.15
+
+/* Residuals of knees that describe the walk well. */
+#define WELL_DESCRIBED 0.9
 
 /* Times that points which contradict others are measured again, in each effort. */
 static const int mendings[] = {[FM_QUICK] = 1, [FM_NORMAL] = 3, [FM_THOROUGH] = 3};
@@ -410,6 +414,14 @@ static void report_line(struct fm_lab *lab, size_t index)
                                  "flush takes out more than that");
 }
 
+/* Tells which levels there are, and their lines from one level on. */
+static void report(struct fm_lab *lab, size_t from)
+{
+    publish_curve(lab);
+    for (size_t i = from; i + 1 < lab->known.count; i++)
+        report_line(lab, i);
+}
+
 /* Reads the whole walk. If it seems to rise still at its end, its last points are measured again
    first, and the least counts: what others do with memory shows most there. */
 static bool read_to_memory(struct fm_lab *lab, struct fm_error *err)
@@ -491,9 +503,40 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     fm_fit_walk(lab);
     if (known->count > 2 && !flush_lines(lab, err))
         return false;
-    publish_curve(lab);
-    for (size_t i = 0; i + 1 < known->count; i++)
-        report_line(lab, i);
+    report(lab, 0);
+    return true;
+}
+
+/* Looks for one level more, which must make all the difference. */
+static bool find_one_more(struct fm_lab *lab, struct fm_error *err)
+{
+    const struct fm_known was = lab->known;
+    fm_fit_levels(lab);
+    if (lab->known.count > was.count &&
+        (!recheck_lines(lab, err) || !fm_sample_new_beginnings(lab, err)))
+        return false;
+    if (lab->known.count <= was.count || !fm_refit_walk(lab, &was, WELL_DESCRIBED)) {
+        lab->known = was;
+        return true;
+    }
+    if (!flush_lines(lab, err))
+        return false;
+    report(lab, 1);
+    return true;
+}
+
+bool fm_reread_levels(struct fm_lab *lab, const struct fm_known_ways *first, struct fm_error *err)
+{
+    const struct fm_known was = lab->known;
+    if (!was.fit.count)
+        return true;
+    fm_know_knee(&lab->known.known_knees[0], first);
+    fm_fit_walk(lab);
+    if ((!lab->known.fit.count || lab->known.fit.error > WELL_DESCRIBED) &&
+        !find_one_more(lab, err))
+        return false;
+    if (!lab->known.fit.count || lab->known.fit.error > fm_fit_allowed(&was.fit))
+        lab->known = was;
     return true;
 }
 

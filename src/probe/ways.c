@@ -8,6 +8,7 @@
 #include "probe/columns.h"
 #include "probe/crowd_lines.h"
 #include "probe/probe.h"
+#include "probe/revise.h"
 #include "probe/ways_anywhere.h"
 #include "probe/ways_inside.h"
 
@@ -217,54 +218,6 @@ static void report(struct fm_lab *lab, size_t index, const char *attribute, cons
                                 .low = value,
                                 .high = value,
                                 .confidence = 0.97});
-}
-
-/* The footprint at which so many references miss a cache of so many classes, expected over
-   placements: by how pages fall into classes, which is all that there is to it under LRU. */
-static double expected_capacity(double page, double classes, uint32_t ways)
-{
-    double low = 1, high = 2 * classes * ways;
-    for (int i = 0; i < 50; i++) {
-        const double middle = (low + high) / 2;
-        if (fm_occupancy_misses_mean(middle, classes, ways) > FM_CAPACITY_MISSES)
-            high = middle;
-        else
-            low = middle;
-    }
-    return low * page;
-}
-
-/* Two ways to the effective capacity: the walk over some placements, which luck moves, and what
-   ways and classes lead to expect of all. Unless the two are at odds the second is nearer; but not
-   so near as counters, which know nothing of LRU, nor where all of it would stay in the level
-   inside. Where sets go by what the program sees, no luck with pages keeps it from being filled. */
-static bool sharpen_capacity(struct fm_lab *lab, size_t index, double classes, double ways,
-                             struct fm_error *err)
-{
-    struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
-    /* What was found as a sharp edge no placement moves. */
-    const bool soft = capacity && strcmp(capacity->method, "knees") == 0;
-    if (!soft || capacity->status != FM_MEASURED || !lab->known.scattered ||
-        fm_lab_counted(lab, (unsigned)index))
-        return true;
-    const double page = (double)lab->machine->info.page_size;
-    const struct fm_columns columns = {(unsigned)ways, (size_t)(classes * page)};
-    struct fm_known_level *level = &lab->known.levels[index];
-    bool asked = index == 0, whole = false;
-    if (index > 0 && level->line && !fm_columns_collide(lab, index, &columns, &asked, &whole, err))
-        return false;
-    /* Where that cannot be asked, the walk is believed. */
-    const double luck = asked ? LUCK : 0;
-    const double expected =
-        whole ? classes * page * ways : expected_capacity(page, classes, (uint32_t)ways);
-    const double low = capacity->low.number, high = capacity->high.number;
-    const double inside = index > 0 ? lab->known.levels[index - 1].capacity : 0;
-    if (expected < low * (1 - luck) || expected > high * (1 + luck) || expected < BEYOND * inside)
-        return true;
-    fm_measured(capacity, expected, expected * (1 - AGREE), expected * (1 + AGREE), 0.97,
-                whole ? "columns" : "occupancy", "curve:cache-only");
-    level->capacity = expected;
-    return true;
 }
 
 /* More than a miss of the level inside can take, in misses of this one. */
@@ -525,6 +478,48 @@ static bool by_columns(struct fm_lab *lab, size_t index, const struct fm_crowd_l
     return true;
 }
 
+/* How lines may come to lie in the sets of a level that was filled with pages. Where sets go by
+   what the program sees, no luck with pages keeps it from being filled; where a way is no whole
+   number of pages, these lie across each other in it, which no knee describes. */
+static bool ask_shapes(struct fm_lab *lab, size_t index, bool pages, struct fm_known_ways *known,
+                       struct fm_error *err)
+{
+    const struct fm_columns columns = {known->ways, (size_t)(known->capacity / known->ways)};
+    bool asked = index == 0, seen = false;
+    if (index > 0 && lab->known.levels[index].line &&
+        !fm_columns_collide(lab, index, &columns, &asked, &seen, err))
+        return false;
+    if (seen || (pages && !asked))
+        known->shapes |= 1u << FM_KNEE_CONTIGUOUS;
+    if (!seen && pages)
+        known->shapes |= 1u << FM_KNEE_PAGES;
+    return true;
+}
+
+/* What was found of a level's sets and ways says what its knee looks like. */
+static bool revise(struct fm_lab *lab, size_t index, const struct outcome *outcome,
+                   struct fm_error *err)
+{
+    const struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
+    const size_t page = lab->machine->info.page_size;
+    const bool sized = physical && physical->status == FM_MEASURED;
+    struct fm_known_ways known = {.ways = (unsigned)outcome->shown.ways,
+                                  .capacity = sized ? physical->value.number : 0,
+                                  .page = (double)page,
+                                  .lru = outcome->shown.misses >= ALL};
+    const size_t way = (size_t)known.capacity / known.ways;
+    const bool whole = sized && (way % page == 0 || page % way == 0);
+    const bool spread = outcome->anywhere || outcome->spread;
+    if (spread && !whole)
+        known.capacity = 0;
+    if (spread)
+        known.shapes =
+            1u << FM_KNEE_LINES | 1u << (whole && way <= page ? FM_KNEE_CONTIGUOUS : FM_KNEE_PAGES);
+    else if (sized && !ask_shapes(lab, index, whole && outcome->granule >= page, &known, err))
+        return false;
+    return !known.shapes || fm_revise_capacities(lab, index, &known, err);
+}
+
 /* By the level's own event, or by the clock. */
 static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_error *err)
 {
@@ -556,10 +551,6 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
         if (!outcome.why_held)
             report(lab, index, "physical_capacity", "crowd", held * (double)outcome.granule,
                    &lines);
-        const bool sharpens =
-            !outcome.why_held && outcome.granule >= lines.page && shown->misses >= ALL;
-        if (sharpens && !sharpen_capacity(lab, index, held / ways, ways, err))
-            return false;
         const bool spread = level->line && outcome.spread;
         if (outcome.why_held && spread && !is_asked(lab, index) && index > 0 &&
             !measure_sets(lab, index, &crowd, &lines, &outcome, err))
@@ -569,7 +560,7 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
         leave_open(lab, index, "ways", outcome.why_ways);
     if (outcome.why_held)
         leave_open(lab, index, "physical_capacity", outcome.why_held);
-    return true;
+    return outcome.why_ways || !lab->known.scattered || revise(lab, index, &outcome, err);
 }
 
 /* Whether the counters have shown which lines share a set: there is nothing to crowd then. */

@@ -12,7 +12,11 @@
 
 #define CURVES 24
 #define NOISE  0.01
-#define PAGE   4096
+#define KNEE(bytes, number, kind, classes)                                                         \
+    {                                                                                              \
+        .capacity = (bytes), .ways = (number), .shape = (kind), .colours = (classes)               \
+    }
+#define PAGE 4096
 
 /* Plateaus at least 8 times apart, knees sharp or scattered; fewer ways than four on scattered
    pages blur over such a distance, and more than one shape describes them. */
@@ -54,14 +58,22 @@ static double half_way(const struct synthetic *s, const struct synthetic_curve *
     return curve->bytes[i];
 }
 
+static struct fm_knee_curve curve_of(const struct synthetic_curve *curve)
+{
+    return (struct fm_knee_curve){.bytes = curve->bytes,
+                                  .latency = curve->latency,
+                                  .error = curve->error,
+                                  .n = curve->n,
+                                  .page = PAGE};
+}
+
 static bool fit_sum(const struct synthetic *s, const struct synthetic_curve *curve,
                     struct fm_knee_fit *fit)
 {
     struct fm_knee_place places[SYNTHETIC_LEVELS];
     for (size_t l = 0; l + 1 < s->levels; l++)
         places[l] = (struct fm_knee_place){half_way(s, curve, l), false};
-    const struct fm_knee_curve given = {curve->bytes, curve->latency, curve->error,
-                                        curve->n,     PAGE,           {0}};
+    const struct fm_knee_curve given = curve_of(curve);
     return fm_fit_knees(&given, places, s->levels - 1, fit);
 }
 
@@ -154,9 +166,9 @@ static void is_not_lost_between_sharp_and_soft(void **state)
 {
     (void)state;
     static struct synthetic_curve curve;
-    const struct fm_knee_fit truth = {.knees = {{15360, 8, FM_KNEE_CONTIGUOUS, 0},
-                                                {81920, 2, FM_KNEE_PAGES, 8},
-                                                {1 << 20, 8, FM_KNEE_CONTIGUOUS, 0}},
+    const struct fm_knee_fit truth = {.knees = {KNEE(15360, 8, FM_KNEE_CONTIGUOUS, 0),
+                                                KNEE(81920, 2, FM_KNEE_PAGES, 8),
+                                                KNEE(1 << 20, 8, FM_KNEE_CONTIGUOUS, 0)},
                                       .heights = {1.46, 6.44, 22.4, 157.6},
                                       .count = 3};
     const struct fm_knee_place places[] = {{17792, false}, {92672, true}, {1143296, false}};
@@ -169,8 +181,7 @@ static void is_not_lost_between_sharp_and_soft(void **state)
         curve.error[curve.n] = NOISE;
         curve.latency[curve.n++] = y;
     }
-    const struct fm_knee_curve given = {curve.bytes, curve.latency, curve.error,
-                                        curve.n,     PAGE,          {0}};
+    const struct fm_knee_curve given = curve_of(&curve);
     assert_true(fm_fit_knees(&given, places, truth.count, &fit));
     for (size_t l = 0; l <= truth.count; l++)
         assert_true(fabs(fit.heights[l] / truth.heights[l] - 1) < 0.1);
@@ -200,8 +211,7 @@ static void crossings_lie_in_their_range(void **state)
         struct synthetic s;
         struct fm_knee_fit fit;
         fit_any(&rng, &s, &curve, &fit);
-        const struct fm_knee_curve given = {curve.bytes, curve.latency, curve.error,
-                                            curve.n,     PAGE,          {0}};
+        const struct fm_knee_curve given = curve_of(&curve);
         for (size_t l = 0; l < fit.count; l++) {
             double low, high;
             const double truth = true_crossing(&s, l, 0.05);
@@ -222,8 +232,8 @@ static void crossings_lie_in_their_range(void **state)
 static void tells_pages_from_lines(void **state)
 {
     (void)state;
-    const struct fm_knee pages = {1 << 20, 16, FM_KNEE_PAGES, 16};
-    const struct fm_knee lines = {1 << 20, 16, FM_KNEE_LINES, 0};
+    const struct fm_knee pages = KNEE(1 << 20, 16, FM_KNEE_PAGES, 16);
+    const struct fm_knee lines = KNEE(1 << 20, 16, FM_KNEE_LINES, 0);
     double bytes[64], latency[64], error[64];
     struct fm_knee_fit fit;
     const struct fm_knee_place place = {1 << 20, false};
@@ -233,8 +243,10 @@ static void tells_pages_from_lines(void **state)
         latency[i] = 10 + 90 * fm_knee_misses(&pages, bytes[i]);
         error[i] = 0.005;
     }
-    assert_true(fm_fit_knees(&(struct fm_knee_curve){bytes, latency, error, 64, PAGE, {0}}, &place,
-                             1, &fit));
+    assert_true(fm_fit_knees(
+        &(struct fm_knee_curve){
+            .bytes = bytes, .latency = latency, .error = error, .n = 64, .page = PAGE},
+        &place, 1, &fit));
     assert_int_equal(fit.knees[0].shape, FM_KNEE_PAGES);
     assert_true(fabs(fm_knee_crossing(&fit.knees[0], 0.05) / fm_knee_crossing(&pages, 0.05) - 1) <
                 0.03);
@@ -245,7 +257,7 @@ static void a_crossing_is_where_the_misses_are(void **state)
     (void)state;
     for (int shape = FM_KNEE_LINES; shape <= FM_KNEE_CONTIGUOUS_RANDOM; shape++)
         for (unsigned ways = 1; ways <= 32; ways *= 2) {
-            const struct fm_knee knee = {1 << 20, ways, (enum fm_knee_shape)shape, 8};
+            const struct fm_knee knee = KNEE(1 << 20, ways, (enum fm_knee_shape)shape, 8);
             const double at = fm_knee_crossing(&knee, 0.05);
             assert_true(fm_knee_misses(&knee, at * 0.999) <= 0.0501);
             assert_true(fm_knee_misses(&knee, at * 1.001) >= 0.0499 || shape == FM_KNEE_RANDOM ||
@@ -264,8 +276,10 @@ static void owns_up_to_a_curve_without_knees(void **state)
         latency[i] = 3 + 2 * (double)(i % 7); /* a saw */
         error[i] = 0.03;
     }
-    if (fm_fit_knees(&(struct fm_knee_curve){bytes, latency, error, 64, PAGE, {0}}, &place, 1,
-                     &fit))
+    if (fm_fit_knees(
+            &(struct fm_knee_curve){
+                .bytes = bytes, .latency = latency, .error = error, .n = 64, .page = PAGE},
+            &place, 1, &fit))
         assert_true(fit.error > 3);
 }
 
@@ -274,7 +288,8 @@ static void refuses_too_little(void **state)
     (void)state;
     const struct fm_knee_place place = {1024, false};
     const double bytes[2] = {1024, 2048}, latency[2] = {1, 2}, error[2] = {1, 1};
-    const struct fm_knee_curve curve = {bytes, latency, error, 2, PAGE, {0}};
+    const struct fm_knee_curve curve = {
+        .bytes = bytes, .latency = latency, .error = error, .n = 2, .page = PAGE};
     struct fm_knee_fit fit;
     assert_false(fm_fit_knees(&curve, &place, 1, &fit));
     assert_false(fm_fit_knees(&curve, &place, 0, &fit));
@@ -309,9 +324,9 @@ static const struct fm_description three = {
 };
 
 /* What the simulator counts, over placements: misses of each level over all references. */
-static void count_misses(struct fm_machine *machine, size_t bytes, double misses[3])
+static void count_misses(struct fm_machine *machine, size_t bytes, unsigned placements,
+                         unsigned laps, double misses[3])
 {
-    const unsigned placements = 150;
     misses[0] = misses[1] = misses[2] = 0;
     for (unsigned i = 0; i < placements; i++) {
         const struct fm_swept_plan plan = {.bytes = bytes, .unit = 256, .page = PAGE, .seed = i};
@@ -320,7 +335,7 @@ static void count_misses(struct fm_machine *machine, size_t bytes, double misses
         struct fm_error err;
         assert_true(machine->ops->place(machine, bytes, 0, &err));
         assert_true(fm_swept_string(&string, &plan, &err));
-        fm_string_prime(&string, 3);
+        fm_string_prime(&string, laps);
         fm_string_time(&string, string.orders[0].count);
         assert_true(machine->ops->run(machine, &string, 1, &sample, &err));
         fm_string_free(&string);
@@ -334,9 +349,9 @@ static void hold_against_the_simulator(bool inclusive)
 {
     struct fm_description machine = three;
     struct fm_error err;
-    const struct fm_knee_fit fit = {.knees = {{8192, 2, FM_KNEE_CONTIGUOUS, 0},
-                                              {131072, 8, FM_KNEE_PAGES, 4},
-                                              {524288, 2, FM_KNEE_PAGES, 64}},
+    const struct fm_knee_fit fit = {.knees = {KNEE(8192, 2, FM_KNEE_CONTIGUOUS, 0),
+                                              KNEE(131072, 8, FM_KNEE_PAGES, 4),
+                                              KNEE(524288, 2, FM_KNEE_PAGES, 64)},
                                     .count = 3,
                                     .inclusive = {false, false, inclusive}};
     machine.caches[2].inclusion = inclusive ? FM_INCLUSION_INCLUSIVE : FM_INCLUSION_NONE;
@@ -345,7 +360,7 @@ static void hold_against_the_simulator(bool inclusive)
     fm_simulated_count(simulated, true);
     for (size_t bytes = 16 * PAGE; bytes <= 64 * PAGE; bytes += 8 * PAGE) {
         double misses[3];
-        count_misses(simulated, bytes, misses);
+        count_misses(simulated, bytes, 150, 3, misses);
         for (size_t l = 1; l < 3; l++)
             assert_float_equal(fm_fit_misses(&fit, l, (double)bytes), misses[l], 0.05);
         if (!inclusive && bytes <= 24 * PAGE)
@@ -366,6 +381,108 @@ static void what_an_inclusive_level_loses_is_lost_inside(void **state)
     hold_against_the_simulator(true);
 }
 
+/* What is known of a level of eight ways, whatever its policy. */
+static struct fm_known_ways eight_ways(double capacity, unsigned shapes)
+{
+    return (struct fm_known_ways){
+        .ways = 8, .capacity = capacity, .page = PAGE, .shapes = shapes, .lru = false};
+}
+
+static void a_known_policy_misses_what_the_simulator_does(void **state)
+{
+    (void)state;
+    static const enum fm_replacement policies[] = {FM_REPLACE_LRU,       FM_REPLACE_RANDOM,
+                                                   FM_REPLACE_TREE_PLRU, FM_REPLACE_BIT_PLRU,
+                                                   FM_REPLACE_NRU,       FM_REPLACE_SRRIP};
+    static const struct {
+        enum fm_knee_shape shape;
+        enum fm_index index;
+        unsigned placements;
+    } kinds[] = {{FM_KNEE_CONTIGUOUS, FM_INDEX_VIRTUAL, 1}, {FM_KNEE_PAGES, FM_INDEX_PHYSICAL, 60}};
+    for (size_t k = 0; k < 2; k++) {
+        struct fm_known_knee known;
+        const struct fm_known_ways ways = eight_ways(131072, 1u << kinds[k].shape);
+        fm_know_knee(&known, &ways);
+        assert_int_equal(known.count, 6);
+        for (size_t i = 0; i < known.count; i++) {
+            struct fm_description machine = three;
+            struct fm_error err;
+            struct fm_knee knee = known.choices[i];
+            machine.cache_count = 1;
+            machine.caches[0] = three.caches[1];
+            machine.caches[0].level = 1;
+            machine.caches[0].index = kinds[k].index;
+            machine.caches[0].replacement = policies[i];
+            knee.capacity = known.capacity;
+            struct fm_machine *simulated = fm_simulated_open(&machine, 1, &err);
+            assert_non_null(simulated);
+            fm_simulated_count(simulated, true);
+            for (size_t bytes = 24 * PAGE; bytes <= 64 * PAGE; bytes += 8 * PAGE) {
+                double misses[3];
+                count_misses(simulated, bytes, kinds[k].placements, 40, misses);
+                assert_float_equal(fm_knee_misses(&knee, (double)bytes), misses[0], 0.06);
+            }
+            simulated->ops->close(simulated);
+        }
+    }
+}
+
+static void knows_which_policies_there_can_be(void **state)
+{
+    (void)state;
+    struct fm_known_knee known;
+    struct fm_known_ways ways = eight_ways(0, 1u << FM_KNEE_LINES | 1u << FM_KNEE_PAGES);
+    ways.ways = 6; /* no tree */
+    fm_know_knee(&known, &ways);
+    assert_int_equal(known.count, 2 * 5);
+    ways.lru = true;
+    fm_know_knee(&known, &ways);
+    assert_int_equal(known.count, 2);
+    ways.lru = false;
+    ways.ways = 1; /* nothing to choose */
+    fm_know_knee(&known, &ways);
+    assert_int_equal(known.count, 2);
+}
+
+/* A second level of two ways and a third that begins to miss before that is full: the sum alone
+   leaves open which of them is how wide. */
+static void a_known_knee_leaves_the_others(void **state)
+{
+    (void)state;
+    static struct synthetic_curve curve;
+    const struct fm_knee_fit truth = {.knees = {KNEE(16384, 4, FM_KNEE_CONTIGUOUS, 0),
+                                                KNEE(262144, 2, FM_KNEE_PAGES, 32),
+                                                KNEE(2097152, 4, FM_KNEE_LINES, 0)},
+                                      .heights = {1, 4, 12, 80},
+                                      .count = 3};
+    const struct fm_knee_place places[] = {{18000, false}, {200000, true}, {1500000, true}};
+    const struct fm_known_ways right = {2, 262144, PAGE, 1u << FM_KNEE_PAGES, true};
+    const struct fm_known_ways wrong = {16, 131072, PAGE, 1u << FM_KNEE_PAGES, true};
+    struct fm_rng rng;
+    fm_rng_seed(&rng, 3);
+    for (double bytes = 2048; bytes < 1 << 26; bytes *= exp2(1.0 / 6)) {
+        double y = truth.heights[0];
+        for (size_t l = 0; l < truth.count; l++)
+            y += (truth.heights[l + 1] - truth.heights[l]) * fm_fit_misses(&truth, l, bytes);
+        curve.bytes[curve.n] = bytes;
+        curve.error[curve.n] = NOISE;
+        curve.latency[curve.n++] = y * (1 + NOISE * synthetic_normal(&rng));
+    }
+    struct fm_knee_curve given = curve_of(&curve);
+    struct fm_knee_fit fit, other;
+    fm_know_knee(&given.known[1], &right);
+    assert_true(fm_fit_knees(&given, places, 3, &fit));
+    assert_int_equal(fit.knees[1].ways, 2);
+    assert_true(fit.knees[1].capacity == 262144);
+    for (size_t l = 1; l < 3; l++)
+        assert_true(fabs(fm_fit_crossing(&fit, l, 0.05) / fm_fit_crossing(&truth, l, 0.05) - 1) <
+                    0.06);
+    /* What is not so does not fit. */
+    fm_know_knee(&given.known[1], &wrong);
+    assert_true(fm_fit_knees(&given, places, 3, &other));
+    assert_true(other.error > 2 * fit.error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +496,9 @@ int main(void)
         cmocka_unit_test(refuses_too_little),
         cmocka_unit_test(a_level_sees_what_those_inside_miss),
         cmocka_unit_test(what_an_inclusive_level_loses_is_lost_inside),
+        cmocka_unit_test(a_known_policy_misses_what_the_simulator_does),
+        cmocka_unit_test(knows_which_policies_there_can_be),
+        cmocka_unit_test(a_known_knee_leaves_the_others),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
