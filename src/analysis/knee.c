@@ -6,6 +6,8 @@
 
 /* A chance that makes no difference. */
 #define RARE 1e-7
+/* With more pages a part of one makes no difference. */
+#define FEW_PAGES 64
 
 /* The part of the references to n lines in a set of so many ways that miss when a victim is picked
    at random: a line stays while none of the misses since its last use hit it. Policies between this
@@ -54,17 +56,31 @@ static double contiguous(const struct fm_knee *knee, double load)
            each;
 }
 
+/* The chance that a line meets at least so many others, where so many pages lie in colours at
+   random. Of the last page there may be a part: the lines of all pages that lie as that part does
+   meet one page more than the others. */
+static double meet_in_colours(double pages, double colours, unsigned others)
+{
+    const double whole = floor(pages), part = pages - whole;
+    if (whole > FEW_PAGES)
+        return fm_occupancy_misses_mean(pages, colours, others);
+    return (part * (whole + 1) * fm_occupancy_misses_mean(whole + 1, colours, others) +
+            (1 - part) * whole * fm_occupancy_misses_mean(whole, colours, others)) /
+           pages;
+}
+
 /* Chances that a set has more lines than ways by one at least, by two …, each weighed with what
    that many miss more than one fewer. */
 static double scattered(const struct fm_knee *knee, double load)
 {
-    double sum = 0, before = 0, chance = 1;
+    const double lines = load * knee->ways;
+    double sum = 0, before = 0, chance = lines > 0 ? 1 : 0;
     for (unsigned i = 0; i <= FM_KNEE_EXCESS && before < 1 && chance > RARE; i++) {
-        const double misses = misses_of(knee, i + 1), lines = load * knee->ways;
-        chance =
-            knee->shape == FM_KNEE_PAGES
-                ? fm_occupancy_misses_mean(lines * knee->colours, knee->colours, knee->ways + i)
-                : fm_occupancy_misses_poisson(lines / (knee->ways + i), knee->ways + i);
+        const unsigned others = knee->ways + i;
+        const double misses = misses_of(knee, i + 1);
+        chance = knee->shape == FM_KNEE_PAGES
+                     ? meet_in_colours(lines * knee->colours, knee->colours, others)
+                     : fm_occupancy_misses_poisson(lines / others, others);
         sum += chance * (misses - before);
         before = misses;
     }

@@ -103,14 +103,18 @@ bool fm_occupancy_sets(const struct fm_lap_time *laps, size_t count, uint32_t wa
     return true;
 }
 
+/* The least number from `low` on that is an odd one times a power of two. A number that is one
+   itself must not be missed by the last digit. */
+static double from(double low, double odd)
+{
+    return odd * exp2(fmax(ceil(log2(low / odd) - 1e-9), 0));
+}
+
 double fm_round_sets_from(double low)
 {
     double least = INFINITY;
-    for (double odd = 1; odd <= LARGEST_ODD; odd += 2) {
-        /* A number that is one itself must not be missed by the last digit. */
-        const double power = ceil(log2(low / odd) - 1e-9);
-        least = fmin(least, odd * exp2(fmax(power, 0)));
-    }
+    for (double odd = 1; odd <= LARGEST_ODD; odd += 2)
+        least = fmin(least, from(low, odd));
     return least;
 }
 
@@ -118,4 +122,12 @@ double fm_round_sets(double low, double high)
 {
     const double sets = fm_round_sets_from(low);
     return sets <= high && fm_round_sets_from(sets + 1) > high ? sets : 0;
+}
+
+double fm_simplest_sets(double low, double high)
+{
+    for (double odd = 1; odd <= LARGEST_ODD; odd += 2)
+        if (from(low, odd) <= high)
+            return from(low, odd);
+    return 0;
 }

@@ -37,4 +37,7 @@ double fm_round_sets_from(double low);
 /* The one between the two; 0: there is none, or more than one. */
 double fm_round_sets(double low, double high);
 
+/* Of those between the two the one with the least odd factor, which is the likeliest; 0: none. */
+double fm_simplest_sets(double low, double high);
+
 #endif
