@@ -107,6 +107,12 @@ static void rounds_to_what_address_bits_can_choose(void **state)
     assert_true(fm_round_sets(118, 132) == 0); /* 120 or 128 */
     assert_true(fm_round_sets(129, 129) == 0);
     assert_true(fm_round_sets(257, 259) == 0);
+    assert_true(fm_simplest_sets(118, 132) == 128);
+    assert_true(fm_simplest_sets(150, 175) == 160);
+    assert_true(fm_simplest_sets(90, 100) == 96);
+    assert_true(fm_simplest_sets(105, 118) == 112); /* seven times sixteen */
+    assert_true(fm_simplest_sets(129, 129) == 0);
+    assert_true(fm_simplest_sets(1, 1) == 1);
 }
 
 int main(void)
