@@ -386,25 +386,30 @@ double fm_fit_crossing(const struct fm_knee_fit *fit, size_t index, double misse
 /* What all knees that fit nearly as well as the best make of a quantity. */
 struct range {
     const struct fm_knee_fit *fit;
-    size_t level;  /* whose height is asked for … */
-    double misses; /* … or, above 0, its footprint of so many misses */
+    size_t level;
+    double misses; /* at the crossing that is asked for; 0: it is the height */
     double worst;  /* the greatest error that still is nearly as good */
     double low, high;
 };
+
+/* The quantity with the knee at `index` as it stands in the problem. */
+static double in_question(const struct range *range, const struct problem *problem, size_t index)
+{
+    if (!(range->misses > 0))
+        return problem->heights[range->level];
+    struct fm_knee_fit other = *range->fit;
+    other.knees[index] =
+        fm_knee_of_sort(problem->table, problem->sorts[index], problem->capacities[index]);
+    other.inclusive[index] = problem->inclusive[index];
+    return fm_fit_crossing(&other, range->level, range->misses);
+}
 
 static void note_range(void *data, const struct problem *problem, size_t index, double error)
 {
     struct range *range = data;
     if (error > range->worst)
         return;
-    double value = problem->heights[range->level];
-    if (range->misses > 0) {
-        struct fm_knee_fit other = *range->fit;
-        other.knees[index] =
-            fm_knee_of_sort(problem->table, problem->sorts[index], problem->capacities[index]);
-        other.inclusive[index] = problem->inclusive[index];
-        value = fm_fit_crossing(&other, range->level, range->misses);
-    }
+    const double value = in_question(range, problem, index);
     range->low = fmin(range->low, value);
     range->high = fmax(range->high, value);
 }
@@ -425,31 +430,32 @@ static void try_others(struct problem *problem, size_t index, struct range *rang
     try_knees(problem, index, &search, note_range, range);
 }
 
+/* Tries others for the knees from `from` to `to`. False when memory is out. */
+static bool find_range(const struct fm_knee_curve *curve, size_t from, size_t to,
+                       struct range *range, double *low, double *high)
+{
+    struct problem problem;
+    const bool good = begin(&problem, curve, range->fit->count);
+    for (size_t i = from; i <= to && i < range->fit->count && good; i++)
+        try_others(&problem, i, range);
+    end(&problem);
+    *low = range->low;
+    *high = range->high;
+    return good;
+}
+
 bool fm_knee_crossing_range(const struct fm_knee_curve *curve, const struct fm_knee_fit *fit,
                             size_t index, double misses, double *low, double *high)
 {
-    struct problem problem;
-    const bool good = begin(&problem, curve, fit->count);
     const double at = fm_fit_crossing(fit, index, misses);
     struct range range = {fit, index, misses, 0, at, at};
-    if (good)
-        try_others(&problem, index, &range);
-    end(&problem);
-    *low = range.low;
-    *high = range.high;
-    return good;
+    return find_range(curve, index, index, &range, low, high);
 }
 
 bool fm_knee_height_range(const struct fm_knee_curve *curve, const struct fm_knee_fit *fit,
                           size_t index, double *low, double *high)
 {
-    struct problem problem;
-    const bool good = begin(&problem, curve, fit->count);
-    struct range range = {fit, index, 0, 0, fit->heights[index], fit->heights[index]};
-    for (size_t i = index ? index - 1 : 0; i <= index && i < fit->count && good; i++)
-        try_others(&problem, i, &range);
-    end(&problem);
-    *low = range.low;
-    *high = range.high;
-    return good;
+    const double at = fit->heights[index];
+    struct range range = {fit, index, 0, 0, at, at};
+    return find_range(curve, index ? index - 1 : 0, index, &range, low, high);
 }

@@ -4,9 +4,19 @@
 
 #include "probe/lab.h"
 
-/* Describes the walk with the knee of a level of which that is known, and tells what all levels
-   hold by that, if the walk can be described so. */
-bool fm_revise_capacities(struct fm_lab *lab, size_t index, const struct fm_known_ways *ways,
-                          struct fm_error *err);
+/* What crowding has shown of a level whose ways it told, besides its physical capacity. */
+struct fm_found_ways {
+    unsigned ways;
+    bool lru;      /* a set with one line too many misses all of them */
+    bool anywhere; /* its sets were found among lines of any place, since pages do not collide … */
+    bool spread;   /* … or some did not */
+    bool pages;    /* no less than a page has sets of its own */
+};
+
+/* Describes the walk with the knee that such a level has, tells anew by that what the levels hold
+   and, where it was left open, the physical capacity of this one; or leaves that open where the
+   walk gainsays it. */
+bool fm_revise(struct fm_lab *lab, size_t index, const struct fm_found_ways *found,
+               struct fm_error *err);
 
 #endif

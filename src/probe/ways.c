@@ -69,6 +69,7 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    may be off. */
 #define WELL_DESCRIBED 0.9
 #define KNEE_IS_OFF    1.08
+#define NEARLY         1.2
 /* The most that the part which misses may seem to be. */
 #define NO_MORE 1.35
 
@@ -483,82 +484,6 @@ static bool by_columns(struct fm_lab *lab, size_t index, const struct fm_crowd_l
     return true;
 }
 
-/* Where lines cannot be told apart that share a set, the knee of a level of known ways still says
-   about how much it holds: of the numbers of sets that this allows the simplest, if the walk can be
-   described by it. Not of levels that no plateau shows, nor before one. */
-static bool size_by_knee(struct fm_lab *lab, size_t index, struct fm_known_ways *known,
-                         struct fm_error *err)
-{
-    const struct fm_known_level *level = &lab->known.levels[index];
-    const struct fm_known_knee *knee = &lab->known.known_knees[index];
-    struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
-    const double row = (double)(known->ways * level->line), page = known->page;
-    if (!physical || !knee->count || !level->line || fm_level_is_hidden(level) ||
-        fm_level_is_hidden(level + 1) || lab->known.fit.error > WELL_DESCRIBED)
-        return true;
-    const double bytes = lab->known.fit.knees[index].capacity;
-    const double low = bytes / KNEE_IS_OFF, high = bytes * KNEE_IS_OFF;
-    known->capacity = row * fm_simplest_sets(low / row, high / row);
-    const double way = known->capacity / known->ways;
-    known->shapes = 1u << FM_KNEE_LINES | 1u << (way <= page ? FM_KNEE_CONTIGUOUS : FM_KNEE_PAGES);
-    /* Pages that lie across each other have no knee of their own. */
-    if (fmod(way, page) == 0 || fmod(page, way) == 0) {
-        if (!fm_revise_capacities(lab, index, known, err))
-            return false;
-        if (knee->capacity != known->capacity)
-            return true;
-    }
-    fm_measured(physical, known->capacity, low, high, 0.9, "knees", "curve:cache-only");
-    return true;
-}
-
-/* How lines may come to lie in the sets of a level that was filled with pages. Where sets go by
-   what the program sees, no luck with pages keeps it from being filled; where a way is no whole
-   number of pages, these lie across each other in it, which no knee describes. */
-static bool ask_shapes(struct fm_lab *lab, size_t index, bool pages, struct fm_known_ways *known,
-                       struct fm_error *err)
-{
-    const struct fm_columns columns = {known->ways, (size_t)(known->capacity / known->ways)};
-    bool asked = index == 0, seen = false;
-    if (index > 0 && lab->known.levels[index].line &&
-        !fm_columns_collide(lab, index, &columns, &asked, &seen, err))
-        return false;
-    if (seen || (pages && !asked))
-        known->shapes |= 1u << FM_KNEE_CONTIGUOUS;
-    if (!seen && pages)
-        known->shapes |= 1u << FM_KNEE_PAGES;
-    return true;
-}
-
-/* What was found of a level's sets and ways says what its knee looks like. */
-static bool revise(struct fm_lab *lab, size_t index, const struct outcome *outcome,
-                   struct fm_error *err)
-{
-    const struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
-    const size_t page = lab->machine->info.page_size;
-    const bool sized = physical && physical->status == FM_MEASURED;
-    struct fm_known_ways known = {.ways = (unsigned)outcome->shown.ways,
-                                  .capacity = sized ? physical->value.number : 0,
-                                  .page = (double)page,
-                                  .lru = outcome->shown.misses >= ALL};
-    const size_t way = (size_t)known.capacity / known.ways;
-    const bool whole = sized && (way % page == 0 || page % way == 0);
-    /* Pages that fill it collide by themselves, even if some did not. */
-    const bool filled = sized && strcmp(physical->method, "crowd") == 0;
-    const bool spread = outcome->anywhere || (outcome->spread && !filled);
-    if (spread && !whole)
-        known.capacity = 0;
-    if (spread)
-        known.shapes =
-            1u << FM_KNEE_LINES | 1u << (whole && way <= page ? FM_KNEE_CONTIGUOUS : FM_KNEE_PAGES);
-    else if (sized && !ask_shapes(lab, index, whole && outcome->granule >= page, &known, err))
-        return false;
-    if (!known.shapes)
-        return true;
-    return fm_revise_capacities(lab, index, &known, err) &&
-           (sized || size_by_knee(lab, index, &known, err));
-}
-
 /* By the level's own event, or by the clock. */
 static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_error *err)
 {
@@ -599,7 +524,14 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
         leave_open(lab, index, "ways", outcome.why_ways);
     if (outcome.why_held)
         leave_open(lab, index, "physical_capacity", outcome.why_held);
-    return outcome.why_ways || !lab->known.scattered || revise(lab, index, &outcome, err);
+    if (outcome.why_ways)
+        return true;
+    const struct fm_found_ways what = {.ways = (unsigned)shown->ways,
+                                       .lru = shown->misses >= ALL,
+                                       .anywhere = outcome.anywhere,
+                                       .spread = outcome.spread,
+                                       .pages = outcome.granule >= lines.page};
+    return fm_revise(lab, index, &what, err);
 }
 
 /* Whether the counters have shown which lines share a set: there is nothing to crowd then. */
