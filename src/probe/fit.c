@@ -321,7 +321,8 @@ double fm_luck(const struct fm_fitted *fitted, size_t level, double at, double m
 bool fm_fitted_is_sized(const struct fm_fitted *fitted, size_t level)
 {
     const struct fm_knee_fit *fit = fitted->fit;
-    return fit->count && level > 0 && fitted->curve.known[level].capacity > 0 &&
+    const struct fm_known_knee *known = &fitted->curve.known[level];
+    return fit->count && level > 0 && known->capacity > 0 &&
            fm_fit_crossing(fit, level, FM_CAPACITY_MISSES) >
                BEYOND * fit->knees[level - 1].capacity;
 }

@@ -62,9 +62,18 @@ static double sets_of_all_knees(struct fm_lab *lab, size_t index, double row)
     return same ? sets : 0;
 }
 
+/* Whether the knee of a level, whose ways were accepted, says about how much that holds: not of one
+   that no plateau shows, nor before one. */
+static bool shows_its_size(const struct fm_lab *lab, size_t index)
+{
+    const struct fm_known_level *level = &lab->known.levels[index];
+    return lab->known.known_knees[index].count && !fm_level_is_hidden(level) &&
+           !fm_level_is_hidden(level + 1) && lab->known.fit.error < WELL_DESCRIBED;
+}
+
 /* Where lines cannot be told apart that share a set, the knee of a level of known ways still says
    about how much it holds: of the numbers of sets that this allows the simplest, if the walk can be
-   described by it. Not of levels that no plateau shows, nor before one. */
+   described by it. */
 static bool size_by_knee(struct fm_lab *lab, size_t index, struct fm_known_ways *known,
                          struct fm_error *err)
 {
@@ -72,8 +81,7 @@ static bool size_by_knee(struct fm_lab *lab, size_t index, struct fm_known_ways 
     const struct fm_known_knee *knee = &lab->known.known_knees[index];
     struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
     const double row = (double)(known->ways * level->line), page = known->page;
-    if (!physical || !knee->count || !level->line || fm_level_is_hidden(level) ||
-        fm_level_is_hidden(level + 1) || lab->known.fit.error > WELL_DESCRIBED)
+    if (!physical || !level->line || !shows_its_size(lab, index))
         return true;
     const double bytes = lab->known.fit.knees[index].capacity;
     known->capacity = row * sets_of_all_knees(lab, index, row);
@@ -101,8 +109,8 @@ static bool ask_shapes(struct fm_lab *lab, size_t index, bool pages, struct fm_k
 {
     const struct fm_columns columns = {known->ways, (size_t)(known->capacity / known->ways)};
     bool asked = index == 0, seen = false;
-    if (index > 0 && lab->known.levels[index].line &&
-        !fm_columns_collide(lab, index, &columns, &asked, &seen, err))
+    const struct fm_known_level *level = &lab->known.levels[index];
+    if (index > 0 && level->line && !fm_columns_collide(lab, index, &columns, &asked, &seen, err))
         return false;
     if (seen || (pages && !asked))
         known->shapes |= 1u << FM_KNEE_CONTIGUOUS;
@@ -120,11 +128,9 @@ static bool check_by_knee(struct fm_lab *lab, size_t index, const struct fm_know
     by_ways.capacity = 0;
     if (!revise_capacities(lab, index, &by_ways, err))
         return false;
-    const bool shown =
-        lab->known.known_knees[index].count && !fm_level_is_hidden(&lab->known.levels[index]) &&
-        !fm_level_is_hidden(&lab->known.levels[index + 1]) && lab->known.fit.error < WELL_DESCRIBED;
     const double bytes = lab->known.fit.knees[index].capacity;
-    if (physical && shown && fabs(log(physical->value.number / bytes)) > log(KNEE_IS_OFF)) {
+    if (physical && shows_its_size(lab, index) &&
+        fabs(log(physical->value.number / bytes)) > log(KNEE_IS_OFF)) {
         fm_undetermined(physical, "laps and the walk tell different numbers of sets");
         return true;
     }
