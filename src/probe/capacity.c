@@ -32,10 +32,11 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define WIDE     1.54
 #define TOO_WIDE 4
 /* Residuals of a fit that is believed where no plateau shows a level, and of one that is not quite;
-   and what they may be off by. */
+   and what the two may be off by. */
 #define GOOD_FIT  0.75
 #define ROUGH_FIT 1.2
 #define BY_SHAPES 1.3
+#define BY_LUCK   1.12
 /* Beyond an edge that counters have shown, and so near that the next level is far. */
 #define BEYOND 1.08
 /* … on either side of one that is another on each placement. */
@@ -343,13 +344,12 @@ bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
         report_capacity(lab, index, (const double[]){at, low, high}, "occupancy");
         return true;
     }
-    const bool rough = hidden || index == 0 || lab->known.fit.error > ROUGH_FIT;
+    const bool rough = index == 0 || lab->known.fit.error > ROUGH_FIT;
+    const double off = hidden ? BY_SHAPES : rough ? BY_LUCK : 1;
     double interval[] = {at, low, high};
     fm_hold_to_readings(lab, &fitted, index, interval);
-    if (rough) {
-        interval[1] /= BY_SHAPES;
-        interval[2] *= BY_SHAPES;
-    }
+    interval[1] /= off;
+    interval[2] *= off;
     /* Where all misses already, the knee that was fitted is that of another level. */
     if (interval[0] > level->rise_to) {
         fm_undetermined(finding, "its knee is not where the walk rises");
