@@ -30,8 +30,6 @@ static bool revise_capacities(struct fm_lab *lab, size_t index, const struct fm_
                               struct fm_error *err)
 {
     const struct fm_known was = lab->known;
-    if (!was.fit.count || !is_from_knees(lab, index))
-        return true;
     fm_know_knee(&lab->known.known_knees[index], ways);
     if (!fm_refit_walk(lab, &was, fm_fit_allowed(&was.fit)))
         return true;
@@ -152,7 +150,7 @@ bool fm_revise(struct fm_lab *lab, size_t index, const struct fm_found_ways *fou
     /* Pages that fill it collide by themselves, even if some did not. */
     const bool filled = sized && strcmp(physical->method, "crowd") == 0;
     const bool spread = found->anywhere || (found->spread && !filled);
-    if (!lab->known.scattered)
+    if (!lab->known.fit.count || !is_from_knees(lab, index))
         return true;
     if (spread && !whole)
         known.capacity = 0;
