@@ -513,7 +513,8 @@ static bool find_one_more(struct fm_lab *lab, struct fm_error *err)
     const struct fm_known was = lab->known;
     fm_fit_levels(lab);
     if (lab->known.count > was.count &&
-        (!recheck_lines(lab, err) || !fm_sample_new_beginnings(lab, err)))
+        (!doubt_last(lab, err) || !doubt_ledge(lab, err) || !recheck_lines(lab, err) ||
+         !fm_sample_new_beginnings(lab, err)))
         return false;
     if (lab->known.count <= was.count || !fm_refit_walk(lab, &was, WELL_DESCRIBED)) {
         lab->known = was;
