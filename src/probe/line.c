@@ -27,10 +27,14 @@
 #define CROWDED 0.7
 
 /* Part of the walk's step from hit to miss that a placement must show, and parts of its misses that
-   a stripe keeps: so many leave no doubt, and fewer than so many are those of half the lines. */
+   a stripe keeps: so many or so few leave no doubt, and fewer than half are those of half the
+   lines. */
 #define MANY       0.25
 #define CLEAR_MISS 0.85
+#define CLEAR_HIT  0.15
 #define HALF       0.5
+/* Stripes at the most: each twice the one before, up to the longest line there is. */
+#define STRIPES 32
 /* Times a footprint that the next one is. */
 #define LARGER 1.4
 
@@ -91,7 +95,9 @@ static bool time_stripes(struct fm_lab *lab, const struct question *question,
 {
     plan.page = lab->machine->info.page_size;
     plan.seed = fm_lab_seed(lab);
-    const struct fm_care care = {.repeats = 3, .grow = true};
+    /* Where all lines are asked for, what comes along with one is no other's. */
+    const bool all = plan.stripe < question->grain;
+    const struct fm_care care = {.repeats = 3, .grow = !all};
     struct fm_string string;
     if (!fm_stripe_string(&string, &plan, err))
         return false;
@@ -101,9 +107,14 @@ static bool time_stripes(struct fm_lab *lab, const struct question *question,
     return fm_lab_time(lab, &string, &care, ns, err);
 }
 
+static bool is_large(const struct question *question)
+{
+    return question->bytes > LARGE_FOOTPRINT;
+}
+
 /* Which part of the misses of all lines one variant of a stripe keeps; one placement proves a miss,
-   a hit may be luck. NAN: no placement made many misses. The stripe comes first: a cache that
-   evicts what came first remembers what was before. */
+   a hit may be luck unless pages are many. NAN: no placement made many misses. The stripe comes
+   first: a cache that evicts what came first remembers what was before. */
 static bool measure_variant(struct fm_lab *lab, const struct question *question, size_t stripe,
                             unsigned variant, double *kept, struct fm_error *err)
 {
@@ -127,20 +138,18 @@ static bool measure_variant(struct fm_lab *lab, const struct question *question,
         misses += all - half;
         rest += some - half;
         *kept = rest / misses;
-        if (*kept > CLEAR_MISS)
+        if (*kept > CLEAR_MISS || (*kept < CLEAR_HIT && is_large(question)))
             break;
     }
     return true;
 }
 
-/* The least that a variant keeps, or, as soon as one hits, what that one keeps. */
+/* Tries more variants of a stripe. `kept`: the least that one before has kept, or now, as soon as
+   one hits, what that one keeps. */
 static bool measure_stripe(struct fm_lab *lab, const struct question *question, size_t stripe,
-                           double *kept, struct fm_error *err)
+                           unsigned from, unsigned end, double *kept, struct fm_error *err)
 {
-    const bool few = question->bytes > LARGE_FOOTPRINT || question->counted;
-    const unsigned variants = few ? VARIANTS_FEW : VARIANTS_SMALL;
-    *kept = NAN;
-    for (unsigned v = 0; v < variants && !(*kept < HALF); v++) {
+    for (unsigned v = from; v < end && !(*kept < HALF); v++) {
         double one;
         if (!measure_variant(lab, question, stripe, v, &one, err))
             return false;
@@ -161,31 +170,49 @@ static struct fm_curve *begin_curve(struct fm_lab *lab, size_t index)
     return curve;
 }
 
-/* Asks one stripe after the other. A stripe on which no placement decides ends it. */
+/* Asks one stripe after the other, by one variant each: what hits ends it, and what no placement
+   decides. Wider stripes hit where a narrower one does, and narrower ones miss where a wider one
+   does, so the other variants have their say from there inward until all of a stripe miss. */
 static bool ask(struct fm_lab *lab, const struct question *question, struct fm_known_level *level,
                 struct fm_curve *curve, struct fm_error *err)
 {
     const size_t page = lab->machine->info.page_size;
     const size_t widest = page / 2 < FM_LONGEST_LINE ? page / 2 : FM_LONGEST_LINE;
+    const unsigned variants =
+        is_large(question) || question->counted ? VARIANTS_FEW : VARIANTS_SMALL;
+    double kept[STRIPES];
+    size_t count = 0, missed;
     level->line_certainty = 1;
     level->line_bytes = (double)question->bytes;
     for (size_t stripe = question->grain; stripe <= widest && stripe * 4 <= question->bytes;
          stripe *= 2) {
-        double kept;
-        if (!measure_stripe(lab, question, stripe, &kept, err))
+        kept[count] = NAN;
+        if (!measure_stripe(lab, question, stripe, 0, 1, &kept[count], err))
             return false;
-        if (isnan(kept)) {
+        if (isnan(kept[count])) {
             level->line_certainty = 0;
             return true;
         }
-        fm_curve_add(curve,
-                     (struct fm_point){.x = (double)stripe, .y = kept, .low = kept, .high = kept});
-        if (kept < HALF) {
-            level->line = stripe;
-            return true;
-        }
-        level->line_certainty = fmin(level->line_certainty, (kept - HALF) / (1 - HALF));
+        if (kept[count++] < HALF)
+            break;
     }
+    for (missed = count; missed > 0; missed--) {
+        double *last = &kept[missed - 1];
+        if (!measure_stripe(lab, question, question->grain << (missed - 1), 1, variants, last, err))
+            return false;
+        if (!(*last < HALF))
+            break;
+    }
+    for (size_t i = 0; i < count; i++) {
+        fm_curve_add(curve, (struct fm_point){.x = (double)(question->grain << i),
+                                              .y = kept[i],
+                                              .low = kept[i],
+                                              .high = kept[i]});
+        if (i < missed)
+            level->line_certainty = fmin(level->line_certainty, (kept[i] - HALF) / (1 - HALF));
+    }
+    if (missed < count)
+        level->line = question->grain << missed;
     return true;
 }
 
