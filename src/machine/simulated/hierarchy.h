@@ -72,15 +72,16 @@ double fm_hierarchy_code_latency(const struct fm_hierarchy *hierarchy, unsigned 
 /* Whether the first cache that code meets holds the line; changes nothing. */
 bool fm_hierarchy_holds_code(const struct fm_hierarchy *hierarchy, struct fm_address at);
 
-/* Whether at present what a level does depends on those inside alone: lines come one at a time and
-   whole, nothing has to be written back, and no inclusive level is beside an exclusive one. */
-bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy);
+/* Whether at present what a level does depends on those inside alone: lines come whole, nothing has
+   to be written back, and levels are no more than one of inclusive, exclusive and sectored, or
+   `pairs` of lines come from memory. */
+bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy, bool pairs);
 
 /* Loads that pass a level of a layered hierarchy before any goes on to the next; adds to `served`,
    by level, and leaves the batch as it likes. Only where no level is inclusive, or the loads are
-   independent. */
-void fm_hierarchy_pass(struct fm_hierarchy *hierarchy, struct fm_address *batch, unsigned count,
-                       uint64_t *served);
+   independent. Returns how many lines came as the second of a pair. */
+unsigned fm_hierarchy_pass(struct fm_hierarchy *hierarchy, struct fm_address *batch, unsigned count,
+                           bool pairs, uint64_t *served);
 
 /* Of a layered hierarchy: how many of these loads, counted from the first, surely make no level
    evict what another holds or a later one wants. All of them can then pass one level before any

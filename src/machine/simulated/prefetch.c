@@ -64,9 +64,20 @@ static bool bring(struct fm_prefetcher *prefetcher, struct fm_address at, unsign
     return fm_hierarchy_fetch(hierarchy, at, sets, fill + 1, fill, false) == hierarchy->count;
 }
 
+static uint32_t pair_shift(const struct fm_prefetcher *prefetcher)
+{
+    return prefetcher->hierarchy->caches[prefetcher->pair_level].shift;
+}
+
+bool fm_prefetcher_pairs(const struct fm_prefetcher *prefetcher)
+{
+    return prefetcher->kinds == FM_PREFETCH_ADJACENT_LINE &&
+           pair_shift(prefetcher) < prefetcher->page_shift;
+}
+
 static void bring_pair(struct fm_prefetcher *prefetcher, struct fm_address at)
 {
-    const uint32_t shift = prefetcher->hierarchy->caches[prefetcher->pair_level].shift;
+    const uint32_t shift = pair_shift(prefetcher);
     if (!(prefetcher->kinds & FM_PREFETCH_ADJACENT_LINE) || shift >= prefetcher->page_shift)
         return;
     const uint64_t other = (uint64_t)1 << shift;

@@ -48,6 +48,9 @@ void fm_prefetcher_close(struct fm_prefetcher *prefetcher);
 /* Forgets the pages: their addresses now mean others. */
 void fm_prefetcher_forget(struct fm_prefetcher *prefetcher);
 
+/* Whether all that comes unasked is the other line of a pair, from memory. */
+bool fm_prefetcher_pairs(const struct fm_prefetcher *prefetcher);
+
 /* A demand reference was served by this level, counted from 0. */
 void fm_prefetcher_see(struct fm_prefetcher *prefetcher, struct fm_address at, unsigned served);
 

@@ -209,9 +209,12 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
 {
     struct fm_hierarchy *hierarchy = &walker->hierarchy;
     const unsigned prefetch = walker->prefetcher.kinds;
-    const bool layered = !store && !prefetch && fm_hierarchy_is_layered(hierarchy);
+    const bool pairs = fm_prefetcher_pairs(&walker->prefetcher);
+    const bool layered =
+        !store && (!prefetch || pairs) && fm_hierarchy_is_layered(hierarchy, pairs);
     if (layered && !hierarchy->inclusive) {
-        fm_hierarchy_pass(hierarchy, batch, count, walker->served);
+        walker->prefetcher.prefetched +=
+            fm_hierarchy_pass(hierarchy, batch, count, pairs, walker->served);
         return;
     }
     const bool hits_first = !store && !(prefetch & FM_PREFETCH_STRIDE) && !walker->missing &&
@@ -228,7 +231,7 @@ static void refer_all(struct fm_walker *walker, struct fm_address *batch, unsign
             done = hit(walker, &lines, done, count);
         if (layered && alone == 0) {
             const unsigned free = fm_hierarchy_independent(hierarchy, batch + done, count - done);
-            fm_hierarchy_pass(hierarchy, batch + done, free, walker->served);
+            fm_hierarchy_pass(hierarchy, batch + done, free, false, walker->served);
             done += free;
             /* To look for independent ones costs more than it saves where they are few. */
             alone = free < WORTHWHILE ? count / 4 : 0;
