@@ -21,6 +21,9 @@
 #define SOFT 1.025
 /* A rise from nothing to the miss ratio over no more than this is that of contiguous pages. */
 #define SHARP_RISE 1.03
+/* Part of the misses at the crossing that are none: so much two orders differ by, of which one
+   tells the part of a TLB. */
+#define NO_MISSES 0.1
 /* On the safe side by what noise can make of it: a block slightly too small costs little. */
 #define SAFE 0.995
 /* References spent on one level at the most, in each effort. */
@@ -214,7 +217,7 @@ static size_t last_without_misses(const struct edge *edge)
     for (size_t i = after_crossing(edge); i-- > 0;)
         if (edge->bytes[i] * SHARP_RISE < edge->crossing.at)
             break;
-        else if (mean_ratio(edge, i) < 0.02 * FM_CAPACITY_MISSES)
+        else if (mean_ratio(edge, i) < NO_MISSES * FM_CAPACITY_MISSES)
             return i;
     return SIZE_MAX;
 }

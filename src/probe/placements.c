@@ -220,14 +220,12 @@ static bool compare_thin(struct fm_lab *lab, struct rises *rises, struct fm_erro
     return true;
 }
 
-/* One more pass, over the points of a range: every second, since what luck does to a footprint it
-   does to one little larger. The other half comes as often, also in those passes that are each
-   second, fourth and so on: turns go by the parity of a number's ones. */
-static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to, unsigned number,
+/* One more pass, over the points of a range. */
+static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to,
                  struct fm_error *err)
 {
     struct fm_walk_sampling how = {.fresh = true};
-    for (size_t i = (size_t)__builtin_parity(number); i < rises->count; i += 2) {
+    for (size_t i = 0; i < rises->count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         double ns;
         if ((double)point->bytes < from || (double)point->bytes > to)
@@ -264,7 +262,7 @@ static bool sample_all(struct fm_lab *lab, struct rises *rises, struct fm_error 
     begin_spending(lab, rises);
     for (unsigned number = 1; number < MOST_PASSES; number++) {
         const double to = AROUND * rises->smallest * (double)(number & -number);
-        if (!pass(lab, rises, 0, to, number, err))
+        if (!pass(lab, rises, 0, to, err))
             return false;
         const double drawn = number * AROUND * rises->smallest / page;
         if (drawn > ENOUGH_PAGES || is_spent(lab, rises, &spend_on_all[lab->options->effort]))
@@ -344,11 +342,11 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
             return false;
         const unsigned least = rises->count > points ? LEAST_PASSES : 0;
         for (unsigned number = 0; number < MOST_PASSES; number++) {
-            if (!pass(lab, rises, at / AROUND, at * AROUND, number, err))
+            if (!pass(lab, rises, at / AROUND, at * AROUND, err))
                 return false;
             fm_lab_fitted(lab, &fitted);
             const bool close = fm_luck(&fitted, i, at, MISS_RATIO) < CLOSE_ENOUGH;
-            if ((number == 1 && rises->spent == 0) || (close && number >= least) ||
+            if (rises->spent == 0 || (close && number >= least) ||
                 is_spent(lab, rises, &spend_on_each[lab->options->effort]))
                 break;
         }
