@@ -141,8 +141,6 @@ static void add_phases(struct fm_lab *lab, struct fm_string *string, const struc
     const size_t count = string->orders[0].count;
     if (care->grow)
         fm_string_grow(string);
-    else if (care->prime && !care->warm)
-        fm_string_add_phase(string, (struct fm_phase){.references = care->prime});
     else if (!care->warm)
         fm_string_prime(string, care->laps ? care->laps : laps_to_settle(count));
     fm_string_time(string, run_length(lab, count, care));

@@ -143,7 +143,6 @@ struct fm_care {
     uint64_t references; /* the longest timed run; 0: the default */
     uint64_t least;      /* the shortest, where laps are shorter and luck must even out */
     unsigned laps;       /* unmetered laps first; 0: the default for its length */
-    uint64_t prime;      /* unmetered references first, instead of laps; 0: laps */
     bool warm;           /* none of them: what was there before will do */
     unsigned steps;      /* of the clock a timed run spans at least; 0: the default */
     bool brief;          /* it is one of many readings of a footprint */

@@ -124,7 +124,8 @@ static bool look_ahead(struct fm_lab *lab, double *bytes, double to, struct fm_e
         halfway = beyond;
         const double here = fm_walk_at(&lab->walk, *bytes);
         if (!was_measured(&lab->walk, ahead) &&
-            !fm_walk_look(lab, (size_t)ahead, (size_t)*bytes, err))
+            !(beyond ? fm_walk_look(lab, (size_t)ahead, here, NULL, err)
+                     : fm_walk_measure(lab, (size_t)ahead, NULL, err)))
             return false;
         if (!same(here, fm_walk_at(&lab->walk, ahead)))
             return true;

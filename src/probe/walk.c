@@ -330,17 +330,11 @@ static size_t unit_now(const struct fm_lab *lab, size_t bytes)
 
 /* Who asks for the sibling: always, or where the TLB's part is not known; and the latency of a
    smaller footprint, 0: none. Neither latency nor the TLB's part falls as footprints grow, so what
-   takes no longer than that with the part it had there has the same of both; nothing else is noted
-   then. */
+   takes no longer than that with the part it had there has the same of both. */
 struct asking {
     bool always;
     double least;
 };
-
-static bool is_least(double ns, const struct asking *sibling)
-{
-    return ns < sibling->least * (1 + STEADY);
-}
 
 /* The TLB's part in a reading of a string, by its sibling. That is run as it is first, if nothing
    may have changed: of what the string has left in a cache it finds the more the larger that is,
@@ -380,14 +374,10 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
         return false;
     const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes));
     double tlb_ns = tlb_at(walk, (double)bytes);
-    const bool same = is_least(whole - tlb_ns, sibling);
+    const bool same = whole - tlb_ns < sibling->least * (1 + STEADY);
     const struct fm_walk_point reading = {.bytes = bytes, .unit = unit, .sum = whole};
     if (!known && !same && !time_sibling(lab, &reading, sibling->least, care, &tlb_ns, err))
         return false;
-    if (ns)
-        *ns = whole - tlb_ns;
-    if (sibling->least > 0 && !is_least(whole - tlb_ns, sibling))
-        return true;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
         add_reading(point, whole);
@@ -418,16 +408,10 @@ bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, double *ns, struc
     return measure(lab, bytes, &care, &(struct asking){0}, ns, err);
 }
 
-/* What nothing holds of the smaller footprint drives out what was there; what comes for the first
-   time after it can only take longer than if it had come before. */
-bool fm_walk_look(struct fm_lab *lab, size_t bytes, size_t from, struct fm_error *err)
+bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err)
 {
-    const struct asking sibling = {.least = fm_walk_at(&lab->walk, (double)from)};
-    struct fm_care care = care_of[lab->options->effort];
-    double ns;
-    care.prime = from / unit_now(lab, bytes);
-    return measure(lab, bytes, &care, &sibling, &ns, err) &&
-           (is_least(ns, &sibling) || fm_walk_measure(lab, bytes, NULL, err));
+    const struct asking sibling = {.least = least};
+    return measure(lab, bytes, &care_of[lab->options->effort], &sibling, ns, err);
 }
 
 bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)

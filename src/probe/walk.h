@@ -52,9 +52,9 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
 /* The same after more laps: some policies are long in forgetting what was there before. */
 bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
-/* The same far beyond a smaller footprint, where nothing may have changed: it is measured in full
-   only if something has. */
-bool fm_walk_look(struct fm_lab *lab, size_t bytes, size_t from, struct fm_error *err);
+/* The same far beyond a footprint of that latency, where nothing may have changed: the sibling is
+   asked only if something has. */
+bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err);
 
 /* The same at length, with its sibling: once a long string has been primed, another reading costs
    little. Not so if the survey is to be quick. */

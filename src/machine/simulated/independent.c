@@ -8,8 +8,8 @@ struct victims {
 };
 
 /* While each reference comes to a set of its own, the oldest line there is the only one that can
-   go, and no other reference wants it, since that would come to this set too. Returns how many
-   references that is. */
+   go, and no other reference wants it, since that would come to this set too. None goes where the
+   set holds what is wanted. Returns how many references that is. */
 static unsigned find_victims(struct fm_cache *cache, const struct fm_address *addresses,
                              unsigned count, struct victims *victims)
 {
@@ -23,6 +23,8 @@ static unsigned find_victims(struct fm_cache *cache, const struct fm_address *ad
         if (cache->visits[set] == cache->visit)
             return i;
         cache->visits[set] = cache->visit;
+        if (fm_tags_find(tags, batch.sets[i], batch.tags[i]) != FM_NO_SLOT)
+            continue;
         const uint32_t way = fm_order_oldest(tags->state + set * tags->words, tags->ways);
         const size_t slot = set * tags->stride + way;
         victims->causes[victims->count] = i;
