@@ -145,7 +145,6 @@ struct fm_care {
     unsigned laps;       /* unmetered laps first; 0: the default for its length */
     bool warm;           /* none of them: what was there before will do */
     unsigned steps;      /* of the clock a timed run spans at least; 0: the default */
-    bool brief;          /* it is one of many readings of a footprint */
     bool lots;           /* runs may differ by luck, as where a policy draws lots */
     bool grow;           /* prime with growing parts instead of laps */
     bool jumps;          /* the order is one of code slots, and jumps walk it */

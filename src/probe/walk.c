@@ -469,7 +469,6 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
                                  .laps = lap <= SHORT_LAP || how->fresh ? laps_to_settle(lap) : 1,
                                  .steps = COARSE,
-                                 .brief = true,
                                  .references = lap < most_at_once ? lap : most_at_once};
     double whole, single;
     if (!fm_walk_time(lab, point->bytes, unit, bursts ? 2 : 1, &care, &whole, err))

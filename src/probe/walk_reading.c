@@ -6,23 +6,23 @@
 #include "refstring/refstring.h"
 
 /* A reading brings pages of its own along, which push some of ours out of a TLB: misses that a run
-   has but once, and that are little of so many hits of the first level, or of what takes as long;
-   and of fewer where a reading is one of many. */
-#define HITS_A_RUN       16384
-#define HITS_A_BRIEF_RUN 4096
+   has but once, and that are little of so many hits of the first level, or of what takes as long.
+ */
+#define HITS_A_RUN 16384
 
-static uint64_t least_references(const struct fm_lab *lab, size_t bytes, double hits)
+static uint64_t least_references(const struct fm_lab *lab, size_t bytes)
 {
     const double here_ns = lab->walk.count ? fm_walk_at(&lab->walk, (double)bytes) : 0;
-    const bool known = lab->fastest_ns > 0 && here_ns > lab->fastest_ns;
-    return (uint64_t)(known ? hits * lab->fastest_ns / here_ns : hits);
+    return lab->fastest_ns > 0 && here_ns > lab->fastest_ns
+               ? (uint64_t)(HITS_A_RUN * lab->fastest_ns / here_ns)
+               : HITS_A_RUN;
 }
 
 bool fm_walk_time(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
                   const struct fm_care *how, double *ns, struct fm_error *err)
 {
     struct fm_care care = *how;
-    care.least = least_references(lab, bytes, how->brief ? HITS_A_BRIEF_RUN : HITS_A_RUN);
+    care.least = least_references(lab, bytes);
     const struct fm_swept_plan plan = {.bytes = bytes,
                                        .unit = unit,
                                        .page = lab->machine->info.page_size,
