@@ -13,7 +13,7 @@
 #define MOST_PAGES 16
 #define SMALLEST   512
 /* Footprints end here, as they do for the clock; those of code are small. */
-static const double ends[] = {[FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p30};
+static const double ends[] = {[FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p29};
 #define CODE_END 0x1p24
 
 /* Structures of one kind, from the core outward. */

@@ -48,7 +48,7 @@ static const int mendings[] = {[FM_QUICK] = 1, [FM_NORMAL] = 3, [FM_THOROUGH] = 
 static double far_end(const struct fm_lab *lab)
 {
     static const double ends[] = {
-        [FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p30};
+        [FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p29};
     /* Short lines make long walks; and those machines that have them have no large caches. */
     const double most = ends[lab->options->effort] / UNIT * (double)lab->walk.unit;
     return fmin(fmin(ends[lab->options->effort], most), (double)fm_lab_limit(lab));

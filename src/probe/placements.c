@@ -25,8 +25,8 @@ static const double largest[] = {[FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p24, [FM_
    each. And the laps that one reading takes, roughly. */
 static const struct spend {
     double references, seconds;
-} spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 1.0}, [FM_THOROUGH] = {5e7, 6}},
-  spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.5}, [FM_THOROUGH] = {4e7, 4}};
+} spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 1.0}, [FM_THOROUGH] = {3e7, 3}},
+  spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.5}, [FM_THOROUGH] = {2e7, 2}};
 #define LAPS_EACH 3
 /* Part of the points of a rise that must read alike, thin or in full, for thin to do. */
 #define NEARLY_ALL 0.85
