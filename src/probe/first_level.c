@@ -9,6 +9,8 @@
  */
 #define SAME   0.02
 #define ENOUGH 3
+/* … and by which levels are at least apart. */
+#define NEARLY 0.1
 /* What a set may have held before, of which so much is tried. */
 #define HISTORIES 16
 /* References of a run, and laps before it. */
@@ -129,4 +131,9 @@ bool fm_second_latency(struct fm_lab *lab, double *ns, struct fm_error *err)
             *ns = hit + drawn;
     }
     return true;
+}
+
+bool fm_second_is_third(const struct fm_lab *lab, double ns)
+{
+    return ns > (1 - NEARLY) * lab->known.levels[2].height_ns;
 }

@@ -23,4 +23,8 @@ struct fm_lap_plan fm_first_level_lap(struct fm_lab *lab, const struct fm_first_
    of them hit, or where the level behind does not hold them. No plateau is needed. */
 bool fm_second_latency(struct fm_lab *lab, double *ns, struct fm_error *err);
 
+/* Whether that is what the third level of the walk takes: then the one that it shows between the
+   first and that is not there. */
+bool fm_second_is_third(const struct fm_lab *lab, double ns);
+
 #endif

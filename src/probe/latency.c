@@ -109,7 +109,7 @@ static bool measure_second(struct fm_lab *lab, struct fm_known_level *level, str
     double ns;
     if (!fm_second_latency(lab, &ns, err))
         return false;
-    if (ns == 0 || ns >= level[1].height_ns) {
+    if (ns == 0 || (level->inferred ? fm_second_is_third(lab, ns) : ns >= level[1].height_ns)) {
         unblur(lab, level, 1);
         return true;
     }

@@ -6,6 +6,7 @@
 #include "analysis/apart.h"
 #include "analysis/levels.h"
 #include "core/units.h"
+#include "probe/first_level.h"
 #include "probe/fit.h"
 #include "probe/levels.h"
 #include "probe/levels_counted.h"
@@ -507,14 +508,30 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
+/* A second level that no plateau shows is asked by lines that are steered past the first. */
+static bool doubt_second(struct fm_lab *lab, bool *there, struct fm_error *err)
+{
+    double ns = 0;
+    if (lab->known.levels[1].inferred && !fm_second_latency(lab, &ns, err))
+        return false;
+    *there = !fm_second_is_third(lab, ns);
+    return true;
+}
+
 /* Looks for one level more, which must make all the difference. */
 static bool find_one_more(struct fm_lab *lab, struct fm_error *err)
 {
     const struct fm_known was = lab->known;
+    bool there = false;
     fm_fit_levels(lab);
-    if (lab->known.count > was.count &&
-        (!doubt_last(lab, err) || !doubt_ledge(lab, err) || !recheck_lines(lab, err) ||
-         !fm_sample_new_beginnings(lab, err)))
+    if (lab->known.count > was.count && !doubt_second(lab, &there, err))
+        return false;
+    if (!there) {
+        lab->known = was;
+        return true;
+    }
+    if (!doubt_last(lab, err) || !doubt_ledge(lab, err) || !recheck_lines(lab, err) ||
+        !fm_sample_new_beginnings(lab, err))
         return false;
     if (lab->known.count <= was.count || !fm_refit_walk(lab, &was, WELL_DESCRIBED)) {
         lab->known = was;
