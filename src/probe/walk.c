@@ -33,10 +33,8 @@
    a page has few. */
 #define UNITS_A_PAGE 16
 #define LEAST_THIN   4
-/* Laps after which policies have forgotten most of what was there before, and those that a long
-   lap can afford. */
+/* Laps after which policies have forgotten most of what was there before. */
 #define LAPS_TO_SETTLE 4
-#define LONG_SETTLES   2
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 /* Times a TLB's reach at which all of its pages miss. */
@@ -396,15 +394,10 @@ bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_err
     return measure(lab, bytes, &care_of[lab->options->effort], &(struct asking){0}, ns, err);
 }
 
-static unsigned laps_to_settle(size_t lap)
-{
-    return lap <= SHORT_LAP ? LAPS_TO_SETTLE : LONG_SETTLES;
-}
-
 bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
 {
     struct fm_care care = care_of[lab->options->effort];
-    care.laps = laps_to_settle(bytes / unit_now(lab, bytes));
+    care.laps = LAPS_TO_SETTLE;
     return measure(lab, bytes, &care, &(struct asking){0}, ns, err);
 }
 
@@ -467,7 +460,9 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const size_t lap = point->bytes / unit;
     const size_t most_at_once = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
-                                 .laps = lap <= SHORT_LAP || how->fresh ? laps_to_settle(lap) : 1,
+                                 .laps = lap <= SHORT_LAP ? LAPS_TO_SETTLE
+                                         : how->fresh     ? 2
+                                                          : 1,
                                  .steps = COARSE,
                                  .references = lap < most_at_once ? lap : most_at_once};
     double whole, single;
