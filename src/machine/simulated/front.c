@@ -22,8 +22,7 @@ bool fm_front_open(struct fm_front *front, const struct fm_description *descript
                    struct fm_error *err)
 {
     const struct fm_op_cache_description *ops = &description->op_cache;
-    *front =
-        (struct fm_front){.window = ops->window, .ops_each = ops->ops, .ops_latency = ops->latency};
+    *front = (struct fm_front){.ops_each = ops->ops, .ops_latency = ops->latency};
     for (size_t i = 0; i < description->btb_count; i++) {
         const struct fm_btb_description *btb = &description->btbs[i];
         struct fm_btb_level *level = &front->btbs[i];
@@ -37,8 +36,10 @@ bool fm_front_open(struct fm_front *front, const struct fm_description *descript
     }
     if (ops->entries == 0)
         return true;
-    if (ops->window == 0 || ops->ops == 0)
-        return fm_fail(err, FM_ERR_USAGE, "op_cache: an entry holds at least a byte and an op");
+    if (ops->window == 0 || ops->window & (ops->window - 1) || ops->ops == 0)
+        return fm_fail(err, FM_ERR_USAGE,
+                       "op_cache: an entry holds a power of two bytes and at least an op");
+    front->window_shift = (uint32_t)__builtin_ctz(ops->window);
     front->has_ops = open_tags(&front->ops, "op_cache", ops->entries, ops->ways, err);
     return front->has_ops;
 }
@@ -89,23 +90,22 @@ static bool touch_window(struct fm_front *front, uint64_t window, unsigned ops)
     return all;
 }
 
-bool fm_front_serves(struct fm_front *front, const struct fm_code_piece *piece, bool held)
+bool fm_front_holds(struct fm_front *front, const struct fm_code_piece *piece)
 {
     if (!front->has_ops)
         return false;
     bool all = true;
     const uint64_t bytes = piece->to - piece->from;
     for (uint64_t at = piece->from; at < piece->to;) {
-        const uint64_t window = at / front->window;
-        const uint64_t end = (window + 1) * front->window;
+        const uint64_t window = at >> front->window_shift;
+        const uint64_t end = (window + 1) << front->window_shift;
         const uint64_t here = (end < piece->to ? end : piece->to) - at;
         /* Operations are as long as each other, so a window has its part of them. */
-        const uint64_t ops = (here * piece->ops + bytes - 1) / bytes;
+        const uint64_t ops = here == bytes ? piece->ops : (here * piece->ops + bytes - 1) / bytes;
         all &= touch_window(front, window, (unsigned)(ops ? ops : 1));
         at += here;
     }
-    front->served += all && held;
-    return all && held;
+    return all;
 }
 
 void fm_front_count_targets(struct fm_front *front, bool on)

@@ -32,7 +32,7 @@ struct fm_front {
     unsigned btb_count;
     struct fm_tags ops; /* of the op cache */
     bool has_ops;
-    uint32_t window, ops_each;
+    uint32_t window_shift, ops_each;
     double ops_latency;
     uint64_t served; /* fetches by the op cache */
     bool endless;    /* targets are counted, and there is no buffer that could be full */
@@ -58,9 +58,8 @@ void fm_front_forget(struct fm_front *front);
 /* Zeroes the counters. */
 void fm_front_begin(struct fm_front *front);
 
-/* Whether the op cache serves a fetch; `held` says whether the first cache of code has the line.
-   Fills it if not. */
-bool fm_front_serves(struct fm_front *front, const struct fm_code_piece *piece, bool held);
+/* Whether the op cache holds what is fetched; fills it if not. */
+bool fm_front_holds(struct fm_front *front, const struct fm_code_piece *piece);
 
 /* Counts jumps whose target is not known, also where no buffer is described: that one knows every
    target but of a jump that it has not met. */

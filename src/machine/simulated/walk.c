@@ -290,9 +290,11 @@ static void fetch(struct fm_walker *walker, uint64_t at, uint64_t end, unsigned 
 {
     const struct fm_address address = fm_placement_address(&walker->placement, at);
     const struct fm_code_piece piece = {at, end, ops};
-    if (fm_front_serves(&walker->front, &piece,
-                        fm_hierarchy_holds_code(&walker->hierarchy, address)))
+    if (fm_front_holds(&walker->front, &piece) &&
+        fm_hierarchy_holds_code(&walker->hierarchy, address)) {
+        walker->front.served++;
         return;
+    }
     walker->served[fm_hierarchy_fetch_code(&walker->hierarchy, address)]++;
 }
 
