@@ -12,8 +12,7 @@
 #define PIECES     16
 #define MOST_PAGES 16
 #define SMALLEST   512
-/* Footprints end here, as they do for the clock; those of code are small. */
-static const double ends[] = {[FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p29};
+/* Footprints of code are small. */
 #define CODE_END 0x1p24
 
 /* Structures of one kind, from the core outward. */
@@ -62,7 +61,7 @@ static bool count_row(struct fm_lab *lab, const struct fm_counted_round *round,
 bool fm_count_round(struct fm_lab *lab, const struct fm_counted_round *round,
                     struct fm_counted found[], struct fm_error *err)
 {
-    const double end = fmin(ends[lab->options->effort], (double)fm_lab_limit(lab)) / 2;
+    const double end = fmin(fm_lab_far_end(lab), (double)fm_lab_limit(lab)) / 2;
     const size_t page = lab->machine->info.page_size;
     const struct row rows[] = {
         {0, FM_CACHE_LEVELS, SHORTEST_LINE, LONGEST_LINE, end, false},

@@ -87,6 +87,13 @@ size_t fm_lab_limit(const struct fm_lab *lab)
     return (size_t)limit;
 }
 
+double fm_lab_far_end(const struct fm_lab *lab)
+{
+    static const double ends[] = {
+        [FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p29};
+    return ends[lab->options->effort];
+}
+
 uint64_t fm_lab_seed(struct fm_lab *lab)
 {
     return fm_mix64(lab->options->seed + 0x5851f42d4c957f2du * ++lab->next_seed) >> 32;

@@ -134,6 +134,9 @@ const char *fm_lab_meter(const struct fm_lab *lab, unsigned bit);
 /* Largest footprint that may be asked for. */
 size_t fm_lab_limit(const struct fm_lab *lab);
 
+/* The footprint at which what is seen is believed to be memory, in units of 64 bytes. */
+double fm_lab_far_end(const struct fm_lab *lab);
+
 /* A new seed for a string, from the survey's own. */
 uint64_t fm_lab_seed(struct fm_lab *lab);
 

@@ -48,11 +48,9 @@ static const int mendings[] = {[FM_QUICK] = 1, [FM_NORMAL] = 3, [FM_THOROUGH] = 
 /* The footprint the walk goes to before it believes that what it sees is memory. */
 static double far_end(const struct fm_lab *lab)
 {
-    static const double ends[] = {
-        [FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p29};
     /* Short lines make long walks; and those machines that have them have no large caches. */
-    const double most = ends[lab->options->effort] / UNIT * (double)lab->walk.unit;
-    return fmin(fmin(ends[lab->options->effort], most), (double)fm_lab_limit(lab));
+    const double end = fm_lab_far_end(lab), most = end / UNIT * (double)lab->walk.unit;
+    return fmin(fmin(end, most), (double)fm_lab_limit(lab));
 }
 
 static bool same(double a, double b)
