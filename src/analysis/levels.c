@@ -154,10 +154,13 @@ static struct flat flatten(const struct curve *curve, const struct fm_plateau *p
     double down = i > 0 ? room_for(p->height - plateaus[i - 1].height, p->height) : 0;
     size_t left = i > 0 ? plateaus[i - 1].to + 1 : 0;
     size_t right = i + 1 < count ? plateaus[i + 1].from : curve->n;
+    /* Nothing comes after the last one, so all that follows is more of it: a policy may keep a part
+       of what is a little too large, and only what is far larger shows it whole. */
+    const bool ends = i + 1 == count && !(p->peak > 0);
     for (int pass = 0; pass < 4; pass++) {
         size_t from = p->core, to = from;
         while (to + 1 < right &&
-               curve->fit[to + 1] <= flat.height + up + TUBE * curve->error[to + 1])
+               (ends || curve->fit[to + 1] <= flat.height + up + TUBE * curve->error[to + 1]))
             to++;
         while (from > left &&
                curve->fit[from - 1] >= flat.height - down - TUBE * curve->error[from - 1])

@@ -1,4 +1,5 @@
 #include "policy/bits.h"
+#include "policy/plru.h"
 #include "policy/policies.h"
 
 /* State: the empty ways, then a binary tree over the ways, one bit a node: node 1 is the root,
@@ -27,6 +28,10 @@ static void hit(const struct fm_policy *is, uint64_t *state, uint32_t ways, uint
 {
     (void)is;
     uint64_t *tree = tree_bits(state, ways);
+    if (ways <= FM_PLRU_PACKED) {
+        *tree = fm_plru_tree_use(*tree, ways, way);
+        return;
+    }
     for (uint32_t node = ways + way; node > 1; node /= 2) {
         if (node % 2)
             fm_bits_clear(tree, node / 2);

@@ -32,6 +32,8 @@
 #define PLACEMENTS_SECOND  16
 #define PLACEMENTS_OUTER   6
 #define PLACEMENTS_COUNTED 4
+/* … and of those where these did not tell. */
+#define PLACEMENTS_MOST 64
 /* Part of ours that is lost at least when groups are driven out. */
 #define LOST 0.01
 /* Part of that which is lost otherwise, neither by the one kind nor by the other; and the standard
@@ -173,15 +175,12 @@ static double mean_of(const double *values, size_t count, double *error)
 }
 
 /* Unknown where hardly anything is lost. */
-static bool compare(struct fm_lab *lab, const struct plan *plan, enum fm_filled *filled,
-                    struct fm_error *err)
+static bool compare(struct fm_lab *lab, const struct plan *plan, size_t count,
+                    enum fm_filled *filled, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[plan->outer];
     const double step = level[1].height_ns - level->height_ns;
-    const size_t count = fm_levels_are_fairly_counted(lab) ? PLACEMENTS_COUNTED
-                         : plan->outer == 1                ? PLACEMENTS_SECOND
-                                                           : PLACEMENTS_OUTER;
-    double most[PLACEMENTS_SECOND], above[PLACEMENTS_SECOND], error, noise;
+    double most[PLACEMENTS_MOST], above[PLACEMENTS_MOST], error, noise;
     for (size_t i = 0; i < count; i++) {
         double ns[WAYS];
         if (!time_placement(lab, plan, ns, err))
@@ -209,7 +208,16 @@ bool fm_ask_what_fills(struct fm_lab *lab, size_t outer, enum fm_filled *filled,
     plan.number = malloc(plan.blocks * sizeof *plan.number);
     if (!plan.number)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of blocks");
-    const bool good = compare(lab, &plan, filled, err);
+    const bool counted = fm_levels_are_fairly_counted(lab);
+    const size_t count = counted      ? PLACEMENTS_COUNTED
+                         : outer == 1 ? PLACEMENTS_SECOND
+                                      : PLACEMENTS_OUTER;
+    bool good = compare(lab, &plan, count, filled, err);
+    /* A level inside that draws lots gives up some of a large group before that is flushed. */
+    if (good && *filled == FM_FILLED_UNKNOWN && outer == 1 && !counted) {
+        plan.group = 1;
+        good = compare(lab, &plan, PLACEMENTS_MOST, filled, err);
+    }
     free(plan.number);
     return good;
 }

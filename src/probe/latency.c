@@ -11,6 +11,8 @@
 #include "probe/served.h"
 
 #define PLACEMENTS 3
+/* Places of a plateau that are looked at, at the most. */
+#define MOST_PLACES 3
 /* Bytes of a large footprint. */
 #define LARGE (1u << 24)
 /* What readings of one plateau differ by when something else is at work. */
@@ -32,20 +34,20 @@
 /* The change of a plateau over half an octave that is none. */
 #define FLAT 0.02
 
-/* The footprint of a plateau around which the walk changes least. Of equally flat ones that in the
-   middle, furthest from what its neighbours do there; and none of memory's below it, which a last
-   cache may hold when others leave it. */
+/* The footprint of a plateau, beyond another, around which the walk changes least. Of equally flat
+   ones that in the middle, furthest from what its neighbours do there; and none of memory's below
+   it, which a last cache may hold when others leave it. */
 static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *level, bool memory,
-                       double *steepness)
+                       double beyond, double *steepness)
 {
     const double middle = sqrt(level->flat_from * level->flat_to);
-    const double from = memory ? middle / ALMOST : level->flat_from;
+    const double from = memory ? fmax(level->flat_from, middle / ALMOST) : level->flat_from;
     size_t best = 0;
     double least = INFINITY;
     *steepness = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
-        if (bytes < from || bytes > level->flat_to)
+        if (bytes < from || bytes > level->flat_to || bytes <= beyond)
             continue;
         const double change =
             fabs(log(fm_walk_at(walk, bytes * 1.25) / fm_walk_at(walk, bytes / 1.25)));
@@ -134,15 +136,53 @@ static unsigned placements_of(const struct fm_lab *lab, size_t index, size_t byt
     return bytes > LARGE || past ? 1 : PLACEMENTS;
 }
 
+/* What one place of a plateau took, on one placement after another. */
+struct readings {
+    double of[PLACEMENTS], low, high, sum;
+    unsigned count;
+    double walk; /* and in the walk */
+};
+
+static bool read_place(struct fm_lab *lab, size_t index, size_t bytes, unsigned placements,
+                       struct fm_mixtures *mixtures, struct readings *readings,
+                       struct fm_error *err)
+{
+    *readings = (struct readings){.low = INFINITY, .walk = fm_walk_at(&lab->walk, (double)bytes)};
+    while (readings->count < placements) {
+        double *ns = &readings->of[readings->count++];
+        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, ns, err))
+            return false;
+        /* Others serve a part, which is another for each placement. */
+        if (index > 0 && !fm_mixtures_take(lab, index, bytes, *ns, mixtures, err))
+            return false;
+        if (mixtures->has[index])
+            return true;
+        readings->sum += *ns;
+        readings->low = fmin(readings->low, *ns);
+        readings->high = fmax(readings->high, *ns);
+        /* One alone must be what the walk had there. */
+        if (fabs(*ns / readings->walk - 1) > MOVED)
+            placements = PLACEMENTS;
+    }
+    return true;
+}
+
+/* The levels inside serve a part on each of these pages, though not on those of the walk: where a
+   hash chooses sets, lines of longer units may leave some of them to few. */
+static bool are_low(const struct readings *readings)
+{
+    return readings->high < readings->walk * (1 - MOVED);
+}
+
 /* Without a flat plateau it is told by counts, if there are any. */
 static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtures,
                     struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
-    double steepness = 0;
+    double steepness = 0, further;
     const bool memory = index + 1 == lab->known.count;
     const size_t past = memory ? first_past(lab, level) : 0;
-    const size_t bytes = past ? past : flattest(&lab->walk, level, memory, &steepness);
+    size_t bytes = past ? past : flattest(&lab->walk, level, memory, 0, &steepness);
     const bool flat = bytes && steepness <= FLAT;
     if (!flat && !fm_mixtures_add(lab, index, mixtures, err))
         return false;
@@ -150,27 +190,21 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
         return true;
     if (!bytes)
         return index != 1 || measure_second(lab, level, err);
-    const double before = fm_walk_at(&lab->walk, (double)bytes);
-    unsigned placements = placements_of(lab, index, bytes, past > 0);
-    double readings[PLACEMENTS], low = INFINITY, high = 0, sum = 0;
-    for (unsigned i = 0; i < placements; i++) {
-        if (!fm_lab_place(lab, bytes, err) || !fm_walk_measure_well(lab, bytes, &readings[i], err))
-            return false;
-        /* Others serve a part, which is another for each placement. */
-        if (index > 0 && !fm_mixtures_take(lab, index, bytes, readings[i], mixtures, err))
+    struct readings readings;
+    for (int places = 0; bytes && places < MOST_PLACES; places++) {
+        const unsigned placements = placements_of(lab, index, bytes, past > 0);
+        if (!read_place(lab, index, bytes, placements, mixtures, &readings, err))
             return false;
         if (mixtures->has[index])
             return true;
-        sum += readings[i];
-        low = fmin(low, readings[i]);
-        high = fmax(high, readings[i]);
-        /* One alone must be what the walk had there. */
-        if (fabs(readings[i] / before - 1) > MOVED)
-            placements = PLACEMENTS;
+        if (index == 0 || !flat || !are_low(&readings))
+            break;
+        bytes = flattest(&lab->walk, level, memory, (double)bytes, &further);
     }
+    const double low = readings.low, high = readings.high;
     const double height = index == 0                 ? low
-                          : high > low * (1 + MOVED) ? fm_median(readings, placements)
-                                                     : sum / placements;
+                          : high > low * (1 + MOVED) ? fm_median(readings.of, readings.count)
+                                                     : readings.sum / readings.count;
     level->height_ns = height;
     level->height_low = fmin(low, height) * (1 - LEAST_WIDTH);
     level->height_high = fmax(high, height) * (1 + LEAST_WIDTH);

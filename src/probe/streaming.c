@@ -21,6 +21,8 @@
    leaves few runs. */
 #define OF_LEVEL    4
 #define MANY_ROUNDS 64
+/* How often a run is asked at the most. */
+#define MOST_TIMES 4
 
 enum { ENDS, LINES, WORDS, BEFORE };
 /* Ends that were loaded; runs that were stored to, and all but the end of which were. */
@@ -114,6 +116,24 @@ static bool is_clear(const struct missing *missing)
     return missing->until > ALL_OF && (missing->stored < NONE_OF || missing->stored > ALL_OF);
 }
 
+/* Asks again, and takes the average, while that is not clear: the end of a single run is little for
+   a coarse clock. */
+static bool ask_well(struct fm_lab *lab, size_t run, bool into_pages, struct missing *missing,
+                     bool *clear, struct fm_error *err)
+{
+    struct missing sum = {0, 0};
+    *clear = false;
+    for (unsigned times = 1; times <= MOST_TIMES && !*clear; times++) {
+        struct missing once;
+        if (!ask(lab, run, into_pages, &once, err))
+            return false;
+        sum = (struct missing){sum.stored + once.stored, sum.until + once.until};
+        *missing = (struct missing){sum.stored / times, sum.until / times};
+        *clear = is_clear(missing);
+    }
+    return true;
+}
+
 /* The shortest run whose end is missing; 0: none up to the longest, *clear false: not told. */
 static bool search(struct fm_lab *lab, size_t longest, bool into_pages, size_t *shortest,
                    bool *clear, struct fm_error *err)
@@ -123,17 +143,15 @@ static bool search(struct fm_lab *lab, size_t longest, bool into_pages, size_t *
     *clear = true;
     *shortest = 0;
     for (size_t run = 2; run <= longest && !gone && *clear; run *= 2) {
-        if (!ask(lab, run, into_pages, &missing, err))
+        if (!ask_well(lab, run, into_pages, &missing, clear, err))
             return false;
-        *clear = is_clear(&missing);
         here = missing.stored < NONE_OF ? run : here;
         gone = missing.stored > ALL_OF ? run : 0;
     }
     while (gone > here + 1 && *clear) {
         const size_t run = (here + gone) / 2;
-        if (!ask(lab, run, into_pages, &missing, err))
+        if (!ask_well(lab, run, into_pages, &missing, clear, err))
             return false;
-        *clear = is_clear(&missing);
         if (missing.stored < NONE_OF)
             here = run;
         else

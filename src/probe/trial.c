@@ -15,7 +15,7 @@
 /* Metered references in all that an alternative gets. */
 #define REFERENCES   768
 #define LEAST_ROUNDS 12
-/* Part of the readings that is believed. */
+/* Part of the readings that is believed; and what is no further above these than a clock's step. */
 #define BELIEVED 0.75
 /* How far into the step from one level to the next a reading may lie to count as the level. */
 #define CLEAR 0.35
@@ -73,13 +73,18 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct fm_taken conclude(double *ns, size_t count)
+/* A coarse clock says 0 most of the time and a step now and then of what is shorter than that:
+   those are no disturbance, and without them the average would be 0. */
+static struct fm_taken conclude(double *ns, size_t count, double step)
 {
     double sum = 0, squares = 0;
     qsort(ns, count, sizeof *ns, ascending);
-    const size_t kept = (size_t)ceil(BELIEVED * (double)count);
+    size_t kept = (size_t)ceil(BELIEVED * (double)count);
     if (kept < 2)
         return (struct fm_taken){NAN, INFINITY};
+    const double highest = ns[kept - 1] + step;
+    while (kept < count && ns[kept] <= highest)
+        kept++;
     for (size_t i = 0; i < kept; i++)
         sum += ns[i];
     const double mean = sum / (double)kept;
@@ -88,8 +93,10 @@ static struct fm_taken conclude(double *ns, size_t count)
     return (struct fm_taken){mean, sqrt(squares / (double)(kept - 1) / (double)kept)};
 }
 
+/* *references: how many were timed. */
 static bool time_one(struct fm_lab *lab, const struct fm_trial *trial, unsigned alternative,
-                     const struct fm_group *group, double *ns, struct fm_error *err)
+                     const struct fm_group *group, double *ns, uint64_t *references,
+                     struct fm_error *err)
 {
     char label[FM_STRING_LABEL];
     struct fm_string string;
@@ -100,6 +107,7 @@ static bool time_one(struct fm_lab *lab, const struct fm_trial *trial, unsigned 
         fm_string_free(&string);
         return false;
     }
+    *references = string.phases[string.phase_count - 1].references;
     return (trial->served ? fm_served_once : fm_lab_once)(lab, &string, ns, err);
 }
 
@@ -117,6 +125,7 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
 {
     double ns[FM_ALTERNATIVES][MOST_ROUNDS];
     size_t count[FM_ALTERNATIVES] = {0};
+    uint64_t references[FM_ALTERNATIVES];
     struct fm_group group = trial->group;
     for (unsigned round = 0; round < trial->rounds; round++) {
         const unsigned turn = round % (trial->rounds / PLACEMENTS);
@@ -129,7 +138,7 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
              */
             group.first =
                 (turn * trial->alternatives + (turn + i) % trial->alternatives) * group.count;
-            if (!time_one(lab, trial, i, &group, &one, err))
+            if (!time_one(lab, trial, i, &group, &one, &references[i], err))
                 return false;
             if (!isnan(one))
                 ns[i][count[i]++] = one;
@@ -137,8 +146,9 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
         if (trial->counted && round + 1 == ENOUGH && agree(ns, count, trial->alternatives))
             break;
     }
+    const double step = trial->counted ? 0 : lab->machine->info.clock.resolution_ns;
     for (unsigned i = 0; i < trial->alternatives; i++)
-        taken[i] = conclude(ns[i], count[i]);
+        taken[i] = conclude(ns[i], count[i], step / (double)references[i]);
     return true;
 }
 

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/bits.h"
+#include "policy/plru.h"
+
 /* Up to so many ways a search by vector compares beats the hash table (bench/simulator.c). */
 #define SEARCHED_WAYS 64u
 
@@ -36,6 +39,8 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
     tags->by_sets = fm_divisor_of(tags->sets);
     tags->promotes = replacement == FM_REPLACE_LRU;
     tags->ordered = tags->promotes || replacement == FM_REPLACE_FIFO;
+    tags->is_tree = replacement == FM_REPLACE_TREE_PLRU && ways <= FM_PLRU_PACKED;
+    tags->is_bits = replacement == FM_REPLACE_BIT_PLRU && ways <= FM_PLRU_PACKED;
     tags->packed = tags->ordered && ways <= FM_ORDER_PACKED;
     tags->order_shift = tags->packed ? 4 * (ways - 1) : 0;
     tags->order_mask = tags->packed ? UINT64_MAX >> (4 * (FM_ORDER_PACKED - ways)) : 0;
@@ -220,6 +225,46 @@ pass_packed(const struct fm_tags *tags, uint32_t stride, const struct fm_batch *
     return misses;
 }
 
+/* A batch at a pseudo-LRU in a word, in the same way; `tree`: which of the two it is. */
+static inline __attribute__((always_inline)) unsigned
+pass_plru(const struct fm_tags *tags, bool tree, uint32_t ways, uint32_t stride,
+          const struct fm_batch *batch, unsigned count, struct fm_missed *missed)
+{
+    const struct fm_tags is = *tags;
+    const uint64_t all = fm_bits_used(ways, 0);
+    unsigned misses = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const size_t base = (size_t)batch->sets[i] * stride;
+        uint64_t *empty = is.state + (size_t)batch->sets[i] * 2, *used = empty + 1;
+        uint32_t way = fm_tags_way(is.tag + base, stride, batch->tags[i]) - 1;
+        if (way == UINT32_MAX) {
+            way = *empty ? (uint32_t)__builtin_ctzll(*empty)
+                  : tree ? fm_plru_tree_victim(*used, ways)
+                         : fm_plru_bits_victim(*used, all);
+            *empty &= *empty - 1;
+            is.tag[base + way] = batch->tags[i];
+            missed[misses++] = (struct fm_missed){i, (uint32_t)(base + way)};
+        }
+        *used = tree ? fm_plru_tree_use(*used, ways, way) : fm_plru_bits_use(*used, all, way);
+    }
+    return misses;
+}
+
+static unsigned pass_tree(const struct fm_tags *tags, const struct fm_batch *batch, unsigned count,
+                          struct fm_missed *missed)
+{
+    switch (tags->ways) {
+    case 4:
+        return pass_plru(tags, true, 4, 4, batch, count, missed);
+    case 8:
+        return pass_plru(tags, true, 8, 8, batch, count, missed);
+    case 16:
+        return pass_plru(tags, true, 16, 16, batch, count, missed);
+    default:
+        return pass_plru(tags, true, tags->ways, tags->stride, batch, count, missed);
+    }
+}
+
 /* A batch at a longer order, where a table tells the slot of each tag. */
 static unsigned pass_numbered(const struct fm_tags *tags, const struct fm_batch *batch,
                               unsigned count, struct fm_missed *missed)
@@ -268,6 +313,10 @@ unsigned fm_tags_pass(struct fm_tags *tags, const struct fm_batch *batch, unsign
 {
     if (tags->by_tag && tags->ordered)
         return pass_numbered(tags, batch, count, missed);
+    if (tags->searched && tags->is_tree)
+        return pass_tree(tags, batch, count, missed);
+    if (tags->searched && tags->is_bits)
+        return pass_plru(tags, false, tags->ways, tags->stride, batch, count, missed);
     if (!tags->packed)
         return pass_any(tags, batch, count, missed);
     switch (tags->stride) {

@@ -32,11 +32,12 @@ struct fm_tags {
     bool searched; /* rows are: there is neither table */
     struct fm_divisor by_sets;
     uint32_t sets, ways, stride, words;
-    bool ordered;         /* the state is an order: the policy is LRU or FIFO */
-    bool packed;          /* it is one in a single word */
-    bool promotes;        /* a hit changes that order */
-    uint32_t order_shift; /* to the oldest way in it */
-    uint64_t order_mask;  /* the nibbles in use */
+    bool ordered;          /* the state is an order: the policy is LRU or FIFO */
+    bool packed;           /* it is one in a single word */
+    bool promotes;         /* a hit changes that order */
+    uint32_t order_shift;  /* to the oldest way in it */
+    uint64_t order_mask;   /* the nibbles in use */
+    bool is_tree, is_bits; /* the state is a pseudo-LRU's of one word, and the empty ways */
     struct fm_policy policy;
     struct fm_rng rng; /* for a policy that draws lots */
 };
