@@ -90,14 +90,20 @@ struct question {
     bool counted;        /* the line is known by counters: if time does not tell it, they do */
 };
 
+static bool is_large(const struct question *question)
+{
+    return question->bytes > LARGE_FOOTPRINT;
+}
+
 static bool time_stripes(struct fm_lab *lab, const struct question *question,
                          struct fm_stripe_plan plan, double *ns, struct fm_error *err)
 {
     plan.page = lab->machine->info.page_size;
     plan.seed = fm_lab_seed(lab);
-    /* Where all lines are asked for, what comes along with one is no other's. */
+    /* Where all lines are asked for, what comes along with one is no other's; but what a small level
+       keeps may depend on how it was filled. */
     const bool all = plan.stripe < question->grain;
-    const struct fm_care care = {.repeats = 3, .grow = !all};
+    const struct fm_care care = {.repeats = 3, .grow = !all || !is_large(question)};
     struct fm_string string;
     if (!fm_stripe_string(&string, &plan, err))
         return false;
@@ -105,11 +111,6 @@ static bool time_stripes(struct fm_lab *lab, const struct question *question,
     if (question->thin && plan.bytes >= MANY_PAGES * plan.page && plan.page > 4 * FM_LONGEST_LINE)
         fm_string_keep_first(&string, 4 * FM_LONGEST_LINE, plan.page);
     return fm_lab_time(lab, &string, &care, ns, err);
-}
-
-static bool is_large(const struct question *question)
-{
-    return question->bytes > LARGE_FOOTPRINT;
 }
 
 /* Which part of the misses of all lines one variant of a stripe keeps; one placement proves a miss,
