@@ -44,6 +44,20 @@ static void renew_in_row(uint64_t *row, uint32_t way)
     }
 }
 
+/* The oldest comes to the front: all move on by one place, and there is nothing to look for. */
+static void turn_row(uint64_t *row, uint32_t ways)
+{
+    const uint32_t end = (ways - 1) / BYTES, last = 8 * ((ways - 1) % BYTES);
+    const uint64_t kept = UINT64_MAX >> (56 - last);
+    uint64_t before = in_row(row, ways - 1);
+    for (uint32_t i = 0; i < end; i++) {
+        const uint64_t word = row[i];
+        row[i] = word << 8 | before;
+        before = word >> 56;
+    }
+    row[end] = ((row[end] << 8 | before) & kept) | (row[end] & ~kept);
+}
+
 /* All that are older move back by one. */
 static void retire_in_row(uint64_t *row, uint32_t ways, uint32_t way)
 {
@@ -142,6 +156,16 @@ void fm_order_renew(uint64_t *state, uint32_t ways, uint32_t way)
     const uint32_t newest = older(state[ways]);
     join(state, way, newest);
     join(state, ways, way);
+}
+
+uint32_t fm_order_turn(uint64_t *state, uint32_t ways)
+{
+    const uint32_t way = fm_order_oldest(state, ways);
+    if (ways > FM_ORDER_PACKED && ways <= ROW)
+        turn_row(state, ways);
+    else
+        fm_order_renew(state, ways, way);
+    return way;
 }
 
 void fm_order_retire(uint64_t *state, uint32_t ways, uint32_t way)

@@ -45,6 +45,8 @@ size_t fm_order_words(uint32_t ways);
 void fm_order_reset(uint64_t *state, uint32_t ways);
 uint32_t fm_order_oldest(const uint64_t *state, uint32_t ways);
 void fm_order_renew(uint64_t *state, uint32_t ways, uint32_t way);
+/* Renews the oldest, and says which it was. */
+uint32_t fm_order_turn(uint64_t *state, uint32_t ways);
 void fm_order_retire(uint64_t *state, uint32_t ways, uint32_t way);
 
 #endif

@@ -280,8 +280,7 @@ static unsigned pass_numbered(const struct fm_tags *tags, const struct fm_batch 
                 fm_order_renew(state, is.ways, noted - 1 - base);
             continue;
         }
-        const uint32_t way = fm_order_oldest(state, is.ways), slot = base + way;
-        fm_order_renew(state, is.ways, way);
+        const uint32_t slot = base + fm_order_turn(state, is.ways);
         if (is.tag[slot] != FM_EMPTY)
             is.by_tag[is.tag[slot]] = 0;
         is.tag[slot] = tag;
