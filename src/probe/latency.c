@@ -167,11 +167,11 @@ static bool read_place(struct fm_lab *lab, size_t index, size_t bytes, unsigned 
     return true;
 }
 
-/* The levels inside serve a part on each of these pages, though not on those of the walk: where a
+/* The levels inside serve a part on most of these pages, though not on those of the walk: where a
    hash chooses sets, lines of longer units may leave some of them to few. */
-static bool are_low(const struct readings *readings)
+static bool are_low(struct readings *readings)
 {
-    return readings->high < readings->walk * (1 - MOVED);
+    return fm_median(readings->of, readings->count) < readings->walk * (1 - MOVED);
 }
 
 /* Without a flat plateau it is told by counts, if there are any. */
