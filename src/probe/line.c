@@ -19,7 +19,7 @@
 /* A cache with few ways needs a choice of stripes that happens to load its sets alike. */
 #define VARIANTS_SMALL  8
 #define VARIANTS_FEW    2
-/* … unless these miss in all but so few that each line must have been touched. */
+/* … unless, of many pages, these miss in all but so few that each line must have been touched. */
 #define VARIANTS_CLEAR 3
 #define NEARLY_ALL     0.95
 #define LARGE_FOOTPRINT (1u << 21)
@@ -98,6 +98,11 @@ static bool is_large(const struct question *question)
     return question->bytes > LARGE_FOOTPRINT;
 }
 
+static bool has_many_pages(const struct fm_lab *lab, const struct question *question)
+{
+    return question->bytes >= MANY_PAGES * lab->machine->info.page_size;
+}
+
 static bool time_stripes(struct fm_lab *lab, const struct question *question,
                          struct fm_stripe_plan plan, double *ns, struct fm_error *err)
 {
@@ -111,7 +116,7 @@ static bool time_stripes(struct fm_lab *lab, const struct question *question,
     if (!fm_stripe_string(&string, &plan, err))
         return false;
     /* Of each page two pairs of the widest stripes: it is visited once in a sweep all the same. */
-    if (question->thin && plan.bytes >= MANY_PAGES * plan.page && plan.page > 4 * FM_LONGEST_LINE)
+    if (question->thin && has_many_pages(lab, question) && plan.page > 4 * FM_LONGEST_LINE)
         fm_string_keep_first(&string, 4 * FM_LONGEST_LINE, plan.page);
     return fm_lab_time(lab, &string, &care, ns, err);
 }
@@ -155,7 +160,7 @@ static bool measure_stripe(struct fm_lab *lab, const struct question *question, 
 {
     for (unsigned v = from; v < end && !(*kept < HALF); v++) {
         double one;
-        if (v >= VARIANTS_CLEAR && *kept > NEARLY_ALL)
+        if (v >= VARIANTS_CLEAR && *kept > NEARLY_ALL && has_many_pages(lab, question))
             break;
         if (!measure_variant(lab, question, stripe, v, &one, err))
             return false;
