@@ -205,9 +205,11 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
     const double height = index == 0                 ? low
                           : high > low * (1 + MOVED) ? fm_median(readings.of, readings.count)
                                                      : readings.sum / readings.count;
+    /* The walk came there at another time, and found it as it was then. */
+    const double then = flat && index > 0 ? readings.walk : height;
     level->height_ns = height;
-    level->height_low = fmin(low, height) * (1 - LEAST_WIDTH);
-    level->height_high = fmax(high, height) * (1 + LEAST_WIDTH);
+    level->height_low = fmin(low, fmin(height, then)) * (1 - LEAST_WIDTH);
+    level->height_high = fmax(high, fmax(height, then)) * (1 + LEAST_WIDTH);
     if (flat)
         return true;
     if (index == 1)

@@ -238,7 +238,7 @@ static bool ask_stride(struct fm_lab *lab, const struct sight *sight, struct fm_
         if (!ask_steps(lab, &run, 1, &with, &without, err))
             return false;
         report(lab, "prefetch.stride", with, without);
-        if (with.clear && with.level < without.level)
+        if (with.clear && without.clear && with.level < without.level)
             return ask_ahead(lab, sight, run, err) && ask_boundary(lab, sight, run, err);
         if (!with.clear || !without.clear)
             return true;

@@ -19,8 +19,10 @@
 #define BELIEVED 0.75
 /* How far into the step from one level to the next a reading may lie to count as the level. */
 #define CLEAR 0.35
-/* Standard errors that two levels must be apart to be told from each other. */
+/* Standard errors that two levels must be apart to be told from each other, and that a reading may
+   be off by: what comes along on some pages and not on others is of no level. */
 #define RESOLVED 3
+#define OFF_BY   2
 /* Rounds of counts that are enough if they agree, to within a part. */
 #define ENOUGH 2
 #define AGREE  0.01
@@ -158,16 +160,17 @@ struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken
     const struct fm_known *known = &lab->known;
     const struct fm_known_level *levels = known->levels;
     const double height = taken.ns - hit.ns + levels[0].height_ns;
-    const double error = RESOLVED * hypot(taken.error, hit.error);
+    const double one = hypot(taken.error, hit.error), error = RESOLVED * one, off = OFF_BY * one;
     size_t level = 0;
     while (level + 1 < known->count &&
            height > (levels[level].height_ns + levels[level + 1].height_ns) / 2)
         level++;
     const double own = levels[level].height_ns;
     size_t low = level, high = level;
-    if (level > 0 && height <= own - CLEAR * (own - levels[level - 1].height_ns))
+    if (level > 0 && height - off <= own - CLEAR * (own - levels[level - 1].height_ns))
         low--;
-    if (level + 1 < known->count && height >= own + CLEAR * (levels[level + 1].height_ns - own))
+    if (level + 1 < known->count &&
+        height + off >= own + CLEAR * (levels[level + 1].height_ns - own))
         high++;
     while (low > 0 && levels[low].height_ns - levels[low - 1].height_ns < error)
         low--;
