@@ -27,20 +27,20 @@ static struct fm_finding *finding_of(struct fm_lab *lab, const char *property)
     return fm_result_finding(lab->result, property, "");
 }
 
-/* True where the line came from nearer than without the prefetcher, and both are clear. */
+/* True where the line came from nearer than without the prefetcher, whichever level it was. */
 static void report(struct fm_lab *lab, const char *property, struct fm_served with,
                    struct fm_served without)
 {
     struct fm_finding *finding = finding_of(lab, property);
     if (!finding)
         return;
-    if (!with.clear || !without.clear || with.level > without.level)
+    const bool nearer = with.high < without.low;
+    if (!nearer && (!with.clear || !without.clear || with.level > without.level))
         fm_undetermined(finding, "a line was served now by one level, now by another");
     else if (without.level == 0)
         fm_undetermined(finding, "the line is in the first level anyway");
     else
-        fm_decided(finding, fm_bool(with.level < without.level), 0.95, "clock",
-                   "prime-then-measure");
+        fm_decided(finding, fm_bool(nearer), 0.95, "clock", "prime-then-measure");
 }
 
 static bool ask_next_line(struct fm_lab *lab, const struct sight *sight, struct fm_error *err)

@@ -19,10 +19,14 @@
 #define BELIEVED 0.75
 /* How far into the step from one level to the next a reading may lie to count as the level. */
 #define CLEAR 0.35
-/* Standard errors that two levels must be apart to be told from each other, and that a reading may
-   be off by: what comes along on some pages and not on others is of no level. */
+/* Standard errors that two levels must be apart to be told from each other. */
 #define RESOLVED 3
-#define OFF_BY   2
+/* Times what clocks and translation make of an error that make it another's: what comes along in
+   some rounds and not in others is of no level. */
+#define MIXED  3
+#define JITTER 0.02
+/* Part of the readings that lie below nearly the least. */
+#define NEARLY_LEAST 0.1
 /* Rounds of counts that are enough if they agree, to within a part. */
 #define ENOUGH 2
 #define AGREE  0.01
@@ -83,7 +87,7 @@ static struct fm_taken conclude(double *ns, size_t count, double step)
     qsort(ns, count, sizeof *ns, ascending);
     size_t kept = (size_t)ceil(BELIEVED * (double)count);
     if (kept < 2)
-        return (struct fm_taken){NAN, INFINITY};
+        return (struct fm_taken){.ns = NAN, .error = INFINITY};
     const double highest = ns[kept - 1] + step;
     while (kept < count && ns[kept] <= highest)
         kept++;
@@ -92,7 +96,11 @@ static struct fm_taken conclude(double *ns, size_t count, double step)
     const double mean = sum / (double)kept;
     for (size_t i = 0; i < kept; i++)
         squares += (ns[i] - mean) * (ns[i] - mean);
-    return (struct fm_taken){mean, sqrt(squares / (double)(kept - 1) / (double)kept)};
+    return (struct fm_taken){.ns = mean,
+                             .error = sqrt(squares / (double)(kept - 1) / (double)kept),
+                             .grain = step / 2 / sqrt((double)kept),
+                             .least = ns[(size_t)(NEARLY_LEAST * (double)kept)],
+                             .most = ns[kept - 1]};
 }
 
 /* *references: how many were timed. */
@@ -154,23 +162,43 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
     return true;
 }
 
+/* What makes an error of a reading that one level serves: translation, which is as unsteady for
+   what hits, and a clock, by its steps and by a part of what it times. */
+static double usual_error(struct fm_taken taken, struct fm_taken hit)
+{
+    return hypot(hypot(taken.grain, JITTER * taken.ns), hit.error);
+}
+
+/* The level whose latency is nearest. */
+static size_t nearest(const struct fm_known *known, double height)
+{
+    const struct fm_known_level *levels = known->levels;
+    size_t level = 0;
+    while (level + 1 < known->count &&
+           height > (levels[level].height_ns + levels[level + 1].height_ns) / 2)
+        level++;
+    return level;
+}
+
 struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken,
                                  struct fm_taken hit)
 {
     const struct fm_known *known = &lab->known;
     const struct fm_known_level *levels = known->levels;
-    const double height = taken.ns - hit.ns + levels[0].height_ns;
-    const double one = hypot(taken.error, hit.error), error = RESOLVED * one, off = OFF_BY * one;
-    size_t level = 0;
-    while (level + 1 < known->count &&
-           height > (levels[level].height_ns + levels[level + 1].height_ns) / 2)
-        level++;
+    const double beside = levels[0].height_ns - hit.ns, height = taken.ns + beside;
+    const double usual = usual_error(taken, hit);
+    const size_t level = nearest(known, height);
+    if (taken.error > MIXED * usual) {
+        const size_t from = nearest(known, taken.least + beside);
+        const size_t to = nearest(known, taken.most + beside);
+        return (struct fm_served){.level = level, .low = from, .high = to, .clear = from == to};
+    }
+    const double error = RESOLVED * hypot(taken.error, hit.error);
     const double own = levels[level].height_ns;
     size_t low = level, high = level;
-    if (level > 0 && height - off <= own - CLEAR * (own - levels[level - 1].height_ns))
+    if (level > 0 && height <= own - CLEAR * (own - levels[level - 1].height_ns))
         low--;
-    if (level + 1 < known->count &&
-        height + off >= own + CLEAR * (levels[level + 1].height_ns - own))
+    if (level + 1 < known->count && height >= own + CLEAR * (levels[level + 1].height_ns - own))
         high++;
     while (low > 0 && levels[low].height_ns - levels[low - 1].height_ns < error)
         low--;

@@ -30,8 +30,10 @@ struct fm_trial {
 
 /* What an alternative took. */
 struct fm_taken {
-    double ns;    /* per reference */
-    double error; /* standard error of that */
+    double ns;          /* per reference */
+    double error;       /* standard error of that */
+    double grain;       /* … as far as the steps of the clock explain it */
+    double least, most; /* nearly the least of a round, and the most that is believed */
 };
 
 /* The line of the first level, also where stripes did not tell it but the gap did: then it is known
