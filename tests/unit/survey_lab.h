@@ -8,6 +8,14 @@
 #include "sim_lab.h"
 #include "survey/survey.h"
 
+/* Of some machines of a kind, or seeds, how many are tried: a sanitizer looks at the code, which
+   one goes through as all do. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LAB_OF(count) 1
+#else
+#define LAB_OF(count) (count)
+#endif
+
 /* Footprints end here: far beyond the small caches, and quickly simulated. */
 #define FAR (4u << 20)
 
