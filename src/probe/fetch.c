@@ -127,6 +127,18 @@ static bool came(const struct fm_served *served, size_t level, bool *clear)
     return served->high <= level;
 }
 
+/* Whether a neighbour further away surely comes along, on both sides. */
+static bool comes_from_further(const struct neighbour *neighbours, size_t count, size_t level)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool clear = true;
+        if (neighbours[i].cold.low > level && came(&neighbours[i].up, level, &clear) &&
+            came(&neighbours[i].down, level, &clear) && clear)
+            return true;
+    }
+    return false;
+}
+
 static void report_sector(struct fm_lab *lab, size_t level, const struct neighbour *neighbours,
                           size_t count)
 {
@@ -145,6 +157,10 @@ static void report_sector(struct fm_lab *lab, size_t level, const struct neighbo
             continue;
         if (!clear)
             break;
+        if (comes_from_further(one + 1, count - i - 1, level)) {
+            fm_undetermined(finding, "a line comes along, but not all that lies before it");
+            return;
+        }
         lab->known.levels[level].sector = one->distance;
         fm_measured(finding, (double)one->distance, (double)one->distance, (double)one->distance,
                     0.99, "neighbours", NULL);

@@ -5,6 +5,7 @@
  * A prefetcher brings the next lines of a run in before they are stored to. Where one may be awake,
  * runs end in the first line of a page, which it leaves alone; that it does is seen by runs that
  * are not written to their end. */
+#include <math.h>
 #include <stdio.h>
 
 #include "probe/probe.h"
@@ -17,6 +18,9 @@
 #define WRITTEN 2
 #define NONE_OF 0.35
 #define ALL_OF  0.65
+/* … and standard errors that either must be from the middle. */
+#define HALF 0.5
+#define SURE 2
 /* First lines of pages share few sets: part of the level that pages may take, and rounds where that
    leaves few runs. */
 #define OF_LEVEL    4
@@ -77,9 +81,9 @@ static struct fm_runs runs_into_pages(const struct fm_known_level *first, size_t
 }
 
 /* Which part of the last lines of runs are not in the first level when they were stored to, and
-   when all but they were. */
+   when all but they were; and the standard error of either. */
 struct missing {
-    double stored, until;
+    double stored, until, error;
 };
 
 static bool ask(struct fm_lab *lab, size_t run, bool into_pages, struct missing *missing,
@@ -107,13 +111,17 @@ static bool ask(struct fm_lab *lab, size_t run, bool into_pages, struct missing 
     const double step = first[1].height_ns - first->height_ns;
     missing->stored = (taken[STORED].ns - taken[LOADED].ns) / step;
     missing->until = into_pages ? (taken[UNTIL].ns - taken[LOADED].ns) / step : 1;
+    missing->error = hypot(taken[STORED].error, taken[LOADED].error) / step;
     return true;
 }
 
 /* Whether what is missing is clear: all of it or nothing, and all where nothing was stored. */
 static bool is_clear(const struct missing *missing)
 {
-    return missing->until > ALL_OF && (missing->stored < NONE_OF || missing->stored > ALL_OF);
+    const double off = SURE * missing->error;
+    return missing->until > fmax(ALL_OF, HALF + off) &&
+           (missing->stored < fmin(NONE_OF, HALF - off) ||
+            missing->stored > fmax(ALL_OF, HALF + off));
 }
 
 /* Asks again, and takes the average, while that is not clear: the end of a single run is little for
@@ -121,14 +129,15 @@ static bool is_clear(const struct missing *missing)
 static bool ask_well(struct fm_lab *lab, size_t run, bool into_pages, struct missing *missing,
                      bool *clear, struct fm_error *err)
 {
-    struct missing sum = {0, 0};
+    struct missing sum = {0, 0, 0};
     *clear = false;
     for (unsigned times = 1; times <= MOST_TIMES && !*clear; times++) {
         struct missing once;
         if (!ask(lab, run, into_pages, &once, err))
             return false;
-        sum = (struct missing){sum.stored + once.stored, sum.until + once.until};
-        *missing = (struct missing){sum.stored / times, sum.until / times};
+        sum = (struct missing){sum.stored + once.stored, sum.until + once.until,
+                               hypot(sum.error, once.error)};
+        *missing = (struct missing){sum.stored / times, sum.until / times, sum.error / times};
         *clear = is_clear(missing);
     }
     return true;

@@ -203,7 +203,10 @@ static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICI
     const double error = hypot(taken[DIRTY].error, taken[CLEAN].error);
     const double apart = taken[OUTSIDE].ns - taken[INSIDE].ns;
     const double step = first[1].height_ns - first->height_ns;
-    const bool slow = taken[INSIDE].ns > first->height_ns + NONE_OF * step;
+    /* What is read clean comes from the next level; what it takes beyond that is translation, or
+       comes from further out. */
+    const double beside = fmax(0, taken[CLEAN].ns - first[1].height_ns);
+    const bool slow = taken[INSIDE].ns - beside > first->height_ns + NONE_OF * step;
     struct fm_finding *finding = fm_lab_finding(lab, 0, "write_policy", "");
     if (!finding)
         return;
