@@ -191,7 +191,8 @@ static bool compare(struct fm_lab *lab, const struct plan *plan, size_t count,
     const double all = mean_of(most, count, &error), part = mean_of(above, count, &noise);
     if (!(all > LOST * step && all > SURE * error))
         return true;
-    if (part < -SURE * noise)
+    /* What is lost without the groups, and not with them, is a policy's doing. */
+    if (part < -SURE * noise && part > -2 * BETWEEN * all)
         *filled = FM_FILLED_BY_VICTIMS;
     else if (part > SURE * noise)
         *filled = FM_FILLED_BY_LOADS;

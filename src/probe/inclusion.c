@@ -54,7 +54,7 @@
 #define NONE 0.2
 #define SOME 0.85
 /* Part of the lines in use that may miss while the outer level is left alone. */
-#define HOT 0.1
+#define HOT 0.05
 /* One line of so many of a walk goes over the same pages and leaves the outer level alone. */
 #define THIN 16
 /* Parts of the step from the outer level to what is beyond it. */
