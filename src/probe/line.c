@@ -17,11 +17,11 @@
 #include "refstring/refstring.h"
 
 /* A cache with few ways needs a choice of stripes that happens to load its sets alike. */
-#define VARIANTS_SMALL  8
-#define VARIANTS_FEW    2
+#define VARIANTS_SMALL 8
+#define VARIANTS_FEW   2
 /* … unless, of many pages, these miss in all but so few that each line must have been touched. */
-#define VARIANTS_CLEAR 3
-#define NEARLY_ALL     0.95
+#define VARIANTS_CLEAR  3
+#define NEARLY_ALL      0.95
 #define LARGE_FOOTPRINT (1u << 21)
 #define MANY_PAGES      64
 
@@ -108,8 +108,8 @@ static bool time_stripes(struct fm_lab *lab, const struct question *question,
 {
     plan.page = lab->machine->info.page_size;
     plan.seed = fm_lab_seed(lab);
-    /* Where all lines are asked for, what comes along with one is no other's; but what a small level
-       keeps may depend on how it was filled. */
+    /* Where all lines are asked for, what comes along with one is no other's; but what a small
+       level keeps may depend on how it was filled. */
     const bool all = plan.stripe < question->grain;
     const struct fm_care care = {.repeats = 3, .grow = !all || !is_large(question)};
     struct fm_string string;
