@@ -1,5 +1,6 @@
 /* Sectors and prefetchers of small machines with noise and scattered pages, as surveys find them.
  */
+#include "probe/trial.h"
 #include "survey_lab.h"
 
 static struct fm_description machine_with(unsigned prefetch, uint32_t line, uint32_t inner,
@@ -108,6 +109,38 @@ static void test_pairs_are_no_lines(void **state)
         }
 }
 
+/* What came along in some rounds and not in others may be any level's from the least of them to the
+   most, wherever the average lies; what a coarse clock or translation makes of it is one's. */
+static void test_what_comes_now_and_then_is_no_level(void **state)
+{
+    (void)state;
+    struct fm_lab lab = {.known = {.count = 4}};
+    static const double heights[] = {1.5, 4.5, 20, 115};
+    for (size_t i = 0; i < 4; i++)
+        lab.known.levels[i].height_ns = heights[i];
+    const struct fm_taken hit = {.ns = 2.5, .error = 0.1};
+    struct fm_taken taken = {.ns = 100, .error = 10, .least = 5.5, .most = 117};
+    struct fm_served served = fm_trial_served(&lab, taken, hit);
+    assert_false(served.clear);
+    assert_int_equal(served.low, 1);
+    assert_int_equal(served.high, 3);
+    /* None of it in the first level, or none beyond the third. */
+    taken = (struct fm_taken){.ns = 12, .error = 2, .least = 5.5, .most = 21};
+    served = fm_trial_served(&lab, taken, hit);
+    assert_int_equal(served.low, 1);
+    assert_int_equal(served.high, 2);
+    taken = (struct fm_taken){.ns = 100, .error = 1, .least = 95, .most = 120};
+    served = fm_trial_served(&lab, taken, hit);
+    assert_true(served.clear);
+    assert_int_equal(served.level, 3);
+    taken = (struct fm_taken){.ns = 115, .error = 9, .grain = 9, .least = 80, .most = 160};
+    assert_int_equal(fm_trial_served(&lab, taken, hit).level, 3);
+    assert_true(fm_trial_served(&lab, taken, hit).clear);
+    const struct fm_taken unsteady = {.ns = 2.5, .error = 3};
+    taken = (struct fm_taken){.ns = 115, .error = 9, .least = 80, .most = 160};
+    assert_true(fm_trial_served(&lab, taken, unsteady).clear);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +148,7 @@ int main(void)
         cmocka_unit_test(test_prefetchers),
         cmocka_unit_test(test_longer_lines_are_no_pairs),
         cmocka_unit_test(test_pairs_are_no_lines),
+        cmocka_unit_test(test_what_comes_now_and_then_is_no_level),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
