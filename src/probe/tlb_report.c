@@ -109,7 +109,9 @@ static void report_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)
        misses by itself would tell. */
     const bool unsteady = is_unsteady(tlb);
     const bool slow = tlb->step.missed > SLOW * tlb->step.held;
-    tlb->cost_open = unsteady || (tlb->soft && tlb->spares) || (slow && !tlb->ways);
+    /* One that a hash serves may rise in two parts, of which this is the first. */
+    const bool part = index + 1 < tlbs->count && tlb[1].step.held < SLOW * tlb->step.missed;
+    tlb->cost_open = unsteady || (tlb->soft && tlb->spares) || ((slow || part) && !tlb->ways);
     if (tlb->cost_open) {
         const char *reason = unsteady ? "it differs too much from one place to another: not all "
                                         "pages miss where most do"
