@@ -141,6 +141,56 @@ static void test_what_comes_now_and_then_is_no_level(void **state)
     assert_true(fm_trial_served(&lab, taken, unsteady).clear);
 }
 
+/* All rounds of one way are disturbed: nothing is known of it. */
+static bool time_nothing(struct fm_machine *machine, const struct fm_string *string,
+                         unsigned repeats, struct fm_sample *samples, struct fm_error *err)
+{
+    (void)machine;
+    (void)err;
+    for (unsigned i = 0; i < repeats; i++)
+        samples[i] = (struct fm_sample){.ns = 100, .references = 1, .disturbed = true};
+    (void)string;
+    return true;
+}
+
+static bool build_nothing(const struct fm_trial *trial, unsigned alternative,
+                          const struct fm_group *group, struct fm_string *string,
+                          struct fm_error *err)
+{
+    (void)trial;
+    (void)alternative;
+    if (!fm_string_add_spots(string, group, 0, err))
+        return false;
+    fm_string_time(string, group->count);
+    return true;
+}
+
+static void test_what_was_always_disturbed_is_no_level(void **state)
+{
+    (void)state;
+    struct fm_error err = {0};
+    const struct fm_description any = machine_with(0, 64, 0, 0);
+    struct fm_machine *machine = fm_simulated_open(&any, 1, &err);
+    assert_non_null(machine);
+    struct fm_machine_ops ops = *machine->ops;
+    const struct fm_machine_ops *own = machine->ops;
+    ops.run = time_nothing;
+    machine->ops = &ops;
+    struct fm_survey_options options = lab_options();
+    struct fm_lab lab = {.machine = machine, .options = &options, .known = {.count = 3}};
+    for (size_t i = 0; i < 3; i++)
+        lab.known.levels[i].height_ns = 1 + 9 * (double)i;
+    struct fm_trial trial = {
+        .name = "nothing", .build = build_nothing, .alternatives = 2, .group = {.unit = 64}};
+    struct fm_taken taken[2];
+    trial.group.span = trial.group.unit;
+    fm_trial_plan(&lab, &trial);
+    assert_true(fm_trial_run(&lab, &trial, taken, &err));
+    assert_false(fm_trial_served(&lab, taken[1], taken[0]).clear);
+    machine->ops = own;
+    machine->ops->close(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +199,7 @@ int main(void)
         cmocka_unit_test(test_longer_lines_are_no_pairs),
         cmocka_unit_test(test_pairs_are_no_lines),
         cmocka_unit_test(test_what_comes_now_and_then_is_no_level),
+        cmocka_unit_test(test_what_was_always_disturbed_is_no_level),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
