@@ -187,6 +187,8 @@ static void test_what_was_always_disturbed_is_no_level(void **state)
     fm_trial_plan(&lab, &trial);
     assert_true(fm_trial_run(&lab, &trial, taken, &err));
     assert_false(fm_trial_served(&lab, taken[1], taken[0]).clear);
+    const struct fm_taken hit = {.ns = 1.5, .error = 0.1};
+    assert_false(fm_trial_served(&lab, taken[1], hit).clear);
     machine->ops = own;
     machine->ops->close(machine);
 }
