@@ -87,7 +87,7 @@ static struct fm_taken conclude(double *ns, size_t count, double step)
     qsort(ns, count, sizeof *ns, ascending);
     size_t kept = (size_t)ceil(BELIEVED * (double)count);
     if (kept < 2)
-        return (struct fm_taken){.ns = NAN, .error = INFINITY, .most = INFINITY};
+        return (struct fm_taken){.ns = NAN, .error = INFINITY};
     const double highest = ns[kept - 1] + step;
     while (kept < count && ns[kept] <= highest)
         kept++;
