@@ -190,7 +190,7 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
         return true;
     if (!bytes)
         return index != 1 || measure_second(lab, level, err);
-    struct readings readings;
+    struct readings readings = {.count = 0};
     for (int places = 0; bytes && places < MOST_PLACES; places++) {
         const unsigned placements = placements_of(lab, index, bytes, past > 0);
         if (!read_place(lab, index, bytes, placements, mixtures, &readings, err))

@@ -135,7 +135,7 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
 {
     double ns[FM_ALTERNATIVES][MOST_ROUNDS];
     size_t count[FM_ALTERNATIVES] = {0};
-    uint64_t references[FM_ALTERNATIVES];
+    uint64_t references[FM_ALTERNATIVES] = {0};
     struct fm_group group = trial->group;
     for (unsigned round = 0; round < trial->rounds; round++) {
         const unsigned turn = round % (trial->rounds / PLACEMENTS);
