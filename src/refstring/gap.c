@@ -8,22 +8,29 @@
 static bool plausible(const struct fm_gap_plan *plan, struct fm_error *err)
 {
     if (plan->count < 2 || plan->stride < FM_WORD || plan->stride % FM_WORD ||
-        plan->offset % FM_WORD)
-        return fm_fail(err, FM_ERR_INTERNAL, "gap string of %u words, %zu bytes apart, offset %zu",
-                       plan->count, plan->stride, plan->offset);
+        plan->offset % FM_WORD || plan->first % FM_WORD)
+        return fm_fail(err, FM_ERR_INTERNAL,
+                       "gap string of %u words, %zu bytes apart from %zu on, offset %zu",
+                       plan->count, plan->stride, plan->first, plan->offset);
     return true;
+}
+
+/* Up to where the last word begins. */
+static size_t reach(const struct fm_gap_plan *plan)
+{
+    return plan->first + (plan->count - 1) * plan->stride + plan->offset;
 }
 
 bool fm_gap_string(struct fm_string *string, const struct fm_gap_plan *plan, struct fm_error *err)
 {
-    const size_t span = (plan->count - 1) * plan->stride + plan->offset + FM_WORD;
-    if (!plausible(plan, err) || !fm_string_begin(string, span, plan->count, err))
+    if (!plausible(plan, err) || !fm_string_begin(string, reach(plan) + FM_WORD, plan->count, err))
         return false;
-    snprintf(string->label, sizeof string->label, "gap(n=%u,stride=%zu,offset=%zu,seed=%llu)",
-             plan->count, plan->stride, plan->offset, (unsigned long long)plan->seed);
+    snprintf(string->label, sizeof string->label,
+             "gap(n=%u,stride=%zu,offset=%zu,first=%zu,seed=%llu)", plan->count, plan->stride,
+             plan->offset, plan->first, (unsigned long long)plan->seed);
     uint32_t *word = string->orders[0].word;
     for (unsigned i = 0; i < plan->count; i++)
-        word[i] = (uint32_t)(i * plan->stride / FM_WORD);
+        word[i] = (uint32_t)((plan->first + i * plan->stride) / FM_WORD);
     word[plan->count - 1] += (uint32_t)(plan->offset / FM_WORD);
     /* Shuffled, so that equal strides in a row do not wake a stride prefetcher. */
     struct fm_rng rng;
@@ -35,16 +42,16 @@ bool fm_gap_string(struct fm_string *string, const struct fm_gap_plan *plan, str
 bool fm_gap_control_string(struct fm_string *string, const struct fm_gap_plan *plan, size_t page,
                            struct fm_error *err)
 {
-    const size_t span = (plan->count - 1) * plan->stride + plan->offset + page;
-    if (!plausible(plan, err) || !fm_string_begin(string, span, plan->count, err))
+    if (!plausible(plan, err) || !fm_string_begin(string, reach(plan) + page, plan->count, err))
         return false;
-    snprintf(string->label, sizeof string->label, "gap-control(n=%u,stride=%zu,page=%zu,seed=%llu)",
-             plan->count, plan->stride, page, (unsigned long long)plan->seed);
+    snprintf(string->label, sizeof string->label,
+             "gap-control(n=%u,stride=%zu,first=%zu,page=%zu,seed=%llu)", plan->count, plan->stride,
+             plan->first, page, (unsigned long long)plan->seed);
     struct fm_order *order = &string->orders[0];
     order->count = 0;
     size_t before = SIZE_MAX;
     for (unsigned i = 0; i < plan->count; i++) {
-        const size_t here = i * plan->stride / page;
+        const size_t here = (plan->first + i * plan->stride) / page;
         if (here == before)
             continue;
         before = here;

@@ -50,6 +50,7 @@ struct fm_gap_plan {
     unsigned count;
     size_t stride;
     size_t offset;
+    size_t first; /* where in the arena the first word lies */
     uint64_t seed;
 };
 bool fm_gap_string(struct fm_string *string, const struct fm_gap_plan *plan, struct fm_error *err);

@@ -469,7 +469,7 @@ static void insert_code(struct fm_hierarchy *hierarchy, unsigned level, struct f
 static unsigned fetch_shared(struct fm_hierarchy *hierarchy, struct fm_address at)
 {
     const unsigned first = hierarchy->code_count;
-    uint32_t sets[FM_CACHE_LEVELS];
+    uint32_t sets[FM_CACHE_LEVELS] = {0};
     for (unsigned level = first; level < hierarchy->count; level++)
         sets[level] = fm_cache_set(&hierarchy->caches[level], at);
     const unsigned served = fm_hierarchy_fetch(hierarchy, at, sets, first, first, false);
