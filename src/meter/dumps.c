@@ -90,6 +90,31 @@ void fm_dumps_take(struct fm_dumps *dumps, int wait_ms)
     }
 }
 
+/* "==123== Callgrind: cannot continue: …", over some lines, each of which begins so. */
+bool fm_dumps_refusal(const struct fm_dumps *dumps, char *why, size_t size)
+{
+    static const char begins[] = "Callgrind: cannot continue: ";
+    char path[FM_DUMPS_PATH + NAME_MAX + 2], line[TEXT];
+    size_t used = 0;
+    snprintf(path, sizeof path, "%s/%s", dumps->folder, FM_DUMPS_LOG);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *text = strncmp(line, "==", 2) == 0 ? strstr(line + 2, "==") : NULL;
+        if (!text)
+            continue;
+        text += 2 + strspn(text + 2, " ");
+        if (!used && strncmp(text, begins, strlen(begins)) != 0)
+            continue;
+        text += used ? 0 : strlen(begins);
+        const int length = (int)strcspn(text, "\n");
+        used += (size_t)snprintf(why + used, size - used, "%s%.*s", used ? " " : "", length, text);
+        used = used < size ? used : size - 1;
+    }
+    if (file)
+        fclose(file);
+    return used > 0;
+}
+
 /* Hands on and removes all that is there. */
 static bool empty(struct fm_dumps *dumps)
 {

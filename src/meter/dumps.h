@@ -30,6 +30,12 @@ bool fm_dumps_open(struct fm_dumps *dumps, fm_dump_reader *read, void *data, str
    anew, and writes over what it wrote before. */
 void fm_dumps_take(struct fm_dumps *dumps, int wait_ms);
 
+/* What valgrind says of itself goes there, warnings too: standard error is the program's. */
+#define FM_DUMPS_LOG FM_DUMPS_NAME "-log"
+
+/* Why callgrind would not begin, as one line; false: it did. */
+bool fm_dumps_refusal(const struct fm_dumps *dumps, char *why, size_t size);
+
 /* Hands on what is left and removes the folder. False if a dump could not be read. */
 bool fm_dumps_close(struct fm_dumps *dumps, struct fm_error *err);
 

@@ -62,7 +62,8 @@ static char **joined(const char *const *const *lists, size_t count)
    another once only. */
 #define WRITES_BEFORE(name) "--dump-before=" name, "--dump-before=" name "@*"
 
-static char **arguments_of(const struct fm_valgrind_plan *plan, const char *out_file)
+static char **arguments_of(const struct fm_valgrind_plan *plan, const char *out_file,
+                           const char *log_file)
 {
     static const char *const always[] = {"valgrind",        "-q", "--vgdb=no", "--tool=callgrind",
                                          "--cache-sim=yes", NULL};
@@ -72,7 +73,7 @@ static char **arguments_of(const struct fm_valgrind_plan *plan, const char *out_
         WRITES_BEFORE("_Fork"),   WRITES_BEFORE("vfork"),    WRITES_BEFORE("__libc_vfork"),
         WRITES_BEFORE("clone"),   WRITES_BEFORE("__clone"),  WRITES_BEFORE("execve"),
         WRITES_BEFORE("fexecve"), WRITES_BEFORE("execveat"), NULL};
-    const char *const last[] = {out_file, "--", NULL};
+    const char *const last[] = {out_file, log_file, "--", NULL};
     const char *const *const lists[] = {always, plan->self ? of_self : of_other, plan->options,
                                         last, (const char *const *)plan->command};
     return joined(lists, sizeof lists / sizeof lists[0]);
@@ -184,11 +185,12 @@ static int start(const struct fm_valgrind_plan *plan, const sigset_t *mask, char
 static bool spawn(const struct fm_valgrind_plan *plan, struct fm_dumps *dumps, const sigset_t *mask,
                   struct fm_valgrind_end *end, struct fm_error *err)
 {
-    char out_file[FM_DUMPS_PATH + 64], told[FM_DUMPS_PATH + 64];
+    char out_file[FM_DUMPS_PATH + 64], log_file[FM_DUMPS_PATH + 64], told[FM_DUMPS_PATH + 64];
     snprintf(out_file, sizeof out_file, "--callgrind-out-file=%s/%s%s", dumps->folder,
              FM_DUMPS_NAME, plan->self ? "" : ".%p");
+    snprintf(log_file, sizeof log_file, "--log-file=%s/%s", dumps->folder, FM_DUMPS_LOG);
     snprintf(told, sizeof told, "%s=%s/%s", FM_CALLGRIND_DUMPS, dumps->folder, FM_DUMPS_NAME);
-    char **arguments = arguments_of(plan, out_file);
+    char **arguments = arguments_of(plan, out_file, log_file);
     char **environment = plan->self ? environment_with(told) : environ;
     pid_t child;
     int failure = arguments && environment ? 0 : ENOMEM;
@@ -219,7 +221,11 @@ bool fm_valgrind_run(const struct fm_valgrind_plan *plan, fm_dump_reader *read, 
     if (plan->self)
         sigemptyset(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
-    const bool ran = spawn(plan, &dumps, &before, end, err);
+    char why[512];
+    bool ran = spawn(plan, &dumps, &before, end, err);
+    if (ran && fm_dumps_refusal(&dumps, why, sizeof why))
+        ran = fm_fail(err, FM_ERR_UNSUPPORTED, "callgrind: this model cannot be simulated here: %s",
+                      why);
     const bool closed = fm_dumps_close(&dumps, ran ? err : &unheard);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ran && closed;

@@ -104,7 +104,7 @@ static bool is_a_set(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
 {
     const struct fm_gap one_fewer = {gap->count - 1, gap->stride, gap->offset};
     const struct fm_gap twice = {2 * one_fewer.count, gap->stride, 0};
-    const size_t bytes = (twice.count + 1) * gap->stride + lab->machine->info.page_size;
+    const size_t bytes = (twice.count + 1) * gap->stride + 2 * lab->machine->info.page_size;
     const double least = fmax(least_rise(gauge, gap->count), CLEAR * gauge->least_ns);
     const double most = fmax(fmin(MOST_MISS * gauge->miss_ns, CLEAR_RISE * gauge->hit_ns),
                              LEAST_RISE * gauge->hit_ns);

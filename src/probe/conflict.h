@@ -24,7 +24,7 @@ struct fm_gap {
 };
 
 /* Whether the words conflict in the cache: they take longer than in the cache, and the same pages
-   with the words spread out do not. The placed arena must hold them and a page more. */
+   with the words spread out do not. The placed arena must hold them and two pages more. */
 bool fm_conflicts(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
                   const struct fm_gap *gap, unsigned repeats, bool *yes, struct fm_error *err);
 

@@ -42,7 +42,8 @@ bool fm_gap_string(struct fm_string *string, const struct fm_gap_plan *plan, str
 bool fm_gap_control_string(struct fm_string *string, const struct fm_gap_plan *plan, size_t page,
                            struct fm_error *err)
 {
-    if (!plausible(plan, err) || !fm_string_begin(string, reach(plan) + page, plan->count, err))
+    const size_t pages = reach(plan) / page + 1;
+    if (!plausible(plan, err) || !fm_string_begin(string, pages * page, plan->count, err))
         return false;
     snprintf(string->label, sizeof string->label,
              "gap-control(n=%u,stride=%zu,first=%zu,page=%zu,seed=%llu)", plan->count, plan->stride,

@@ -65,8 +65,8 @@ static void mark_steps(struct fm_canvas *canvas, struct labels *labels,
             continue;
         fm_cell_value(&(struct fm_value){.kind = FM_VALUE_NUMBER, .number = step->x}, curve->x.unit,
                       at);
-        snprintf(label, sizeof label, "%s%s%s", fm_show(step->label, false, name, sizeof name),
-                 *name ? " " : "", at);
+        fm_show(step->label, false, name, sizeof name);
+        snprintf(label, sizeof label, "%s%s%s", name, *name ? " " : "", at);
         put_label(labels, fm_canvas_rule(canvas, fm_scale_fraction(x, step->x)), label);
     }
 }

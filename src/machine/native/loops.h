@@ -36,7 +36,7 @@ void fm_walk_link_pairs(const struct fm_walk *walk);
 uint64_t fm_walk_load(struct fm_walk *walk, uint64_t references);
 /* The same into a register for real numbers; whatever the word holds, nothing is reckoned with it.
  */
-void fm_walk_load_real(struct fm_walk *walk, uint64_t references);
+uint64_t fm_walk_load_real(struct fm_walk *walk, uint64_t references);
 uint64_t fm_walk_load_dependent(struct fm_walk *walk, uint64_t references);
 void fm_walk_store(struct fm_walk *walk, const uint64_t *values, uint64_t references);
 void fm_walk_flush(struct fm_walk *walk, uint64_t references);

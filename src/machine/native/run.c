@@ -145,8 +145,7 @@ static uint64_t walk_phase(const struct work *work, const struct fm_phase *phase
         return phase->chained ? fm_walk_load_dependent(walk, phase->references)
                               : fm_walk_load(walk, phase->references);
     case FM_OP_LOAD_REAL:
-        fm_walk_load_real(walk, phase->references);
-        return 0;
+        return fm_walk_load_real(walk, phase->references);
     case FM_OP_STORE:
         fm_walk_store(walk, work->values[phase->order], phase->references);
         return 0;
