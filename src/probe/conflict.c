@@ -31,7 +31,7 @@
 /* What reads the clock has lines of its own. One of them in the set costs a lap of misses at the
    most, which laps times as many as words dilute to so small a part of a miss in a lap; a run no
    longer than this. */
-#define DILUTED     0.25
+#define DILUTED     0.125
 #define LONGEST_RUN 32768
 
 static uint64_t diluting(unsigned words)

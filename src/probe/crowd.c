@@ -35,6 +35,8 @@
 #define CHOICES 8
 /* Items refused that turn out to crowd no class before it is given up. */
 #define ACCIDENTS 8
+/* One of so many members of a class may be an item that was taken in, or refused, by mistake. */
+#define MISCOUNTED 8
 /* Part of what may be spent after which it will hardly be full: the rest is for counting classes of
    few items, which are as large while others have room. */
 #define LATE 0.6
@@ -100,12 +102,18 @@ bool fm_crowd_is_some(const struct fm_crowd *crowd, double misses)
     return misses > fmax(fmax(SOME, error_of(crowd)), TYPICAL * crowd->typical);
 }
 
-/* Whether items that miss so much may be taken in: where it was seen that one too many does not
-   make all of its class miss, it may make hardly more than one. */
+/* Whether it was seen that one too many does not make all of its class miss. */
+static bool spares(const struct fm_crowd *crowd)
+{
+    return crowd->typical > 0 && !crowd->all_miss;
+}
+
+/* Whether items that miss so much may be taken in: where some are spared, one too many may make
+   hardly more than itself miss. */
 static bool is_none(const struct fm_crowd *crowd, double misses)
 {
-    const bool spares = crowd->typical > 0 && !crowd->all_miss;
-    return !fm_crowd_is_some(crowd, misses) && !(spares && misses > fmax(SPARED, error_of(crowd)));
+    return !fm_crowd_is_some(crowd, misses) &&
+           !(spares(crowd) && misses > fmax(SPARED, error_of(crowd)));
 }
 
 unsigned fm_crowd_repeats(const struct fm_crowd *crowd, size_t count, unsigned most)
@@ -168,9 +176,9 @@ static bool take_in(struct fm_lab *lab, struct fm_crowd *crowd, size_t from, siz
     if (!fm_crowd_count_misses(lab, crowd, all, &ns, misses, err))
         return false;
     *taken = is_none(crowd, *misses);
-    /* Where many were refused before it, one that seems to fit is more likely a reading that is
-       off: it is looked at once more. */
-    if (*taken && crowd->in_a_row >= MANY) {
+    /* Where many were refused before it, or one too many makes now more and now fewer miss, one
+       that seems to fit may be a reading that is off: it is looked at once more. */
+    if (*taken && (crowd->in_a_row >= MANY || spares(crowd))) {
         if (!fm_crowd_count_misses(lab, crowd, all, &ns, misses, err))
             return false;
         *taken = is_none(crowd, *misses);
@@ -351,12 +359,17 @@ static size_t first_that_counts(const struct fm_crowd *crowd)
 }
 
 /* Two classes that are alike will do where each missed as a whole: how much that was says their
-   number once more. */
+   number once more. Otherwise three, of which nothing held has room for more. */
 static bool is_enough(const struct fm_crowd *crowd, const struct fm_crowded *shown)
 {
     const size_t first = first_that_counts(crowd);
-    return crowd->all_miss && shown->classes == first + 2 &&
-           shown->members[first] == shown->members[first + 1];
+    const size_t wanted = first + (crowd->all_miss ? 2 : 3);
+    if (shown->classes != wanted || !(crowd->all_miss || shown->full))
+        return false;
+    for (size_t i = first + 1; i < wanted; i++)
+        if (shown->members[i] != shown->members[first])
+            return false;
+    return true;
 }
 
 /* Lets go of all that is held, for others. */
@@ -445,6 +458,18 @@ static bool count_classes(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_
     return true;
 }
 
+/* As many as fit, of which one in many may be counted too many or too few where some misses are
+   spared: a whole number of classes. */
+static size_t whole_classes(const struct fm_crowd *crowd, const struct fm_crowded *shown)
+{
+    const size_t ways = shown->ways;
+    if (!ways || !shown->full || !spares(crowd))
+        return crowd->count;
+    const size_t whole = (crowd->count + ways / 2) / ways * ways;
+    const size_t off = whole > crowd->count ? whole - crowd->count : crowd->count - whole;
+    return off <= ways / MISCOUNTED ? whole : crowd->count;
+}
+
 bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded *shown,
                   struct fm_error *err)
 {
@@ -470,6 +495,7 @@ bool fm_crowd_out(struct fm_lab *lab, struct fm_crowd *crowd, struct fm_crowded 
     if (!crowd->anywhere && shown->ways && !is_sound(lab, crowd, &shown->sound, err))
         return false;
     shown->misses = crowd->typical / ((double)shown->ways + 1);
+    shown->held = whole_classes(crowd, shown);
     return true;
 }
 

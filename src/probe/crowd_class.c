@@ -19,6 +19,9 @@
    misses that this must not make, for a run of them. */
 #define UNSURE 0.1
 #define LITTLE 0.2
+/* Part of a lap that what the class misses must be for a lap to be reckoned at all: what each item
+   takes is not the same of many and of few, and it adds up. */
+#define PLAIN 0.1
 /* Part of what they take on average that is likely for each. */
 #define LEAST_PART 0.3
 
@@ -40,6 +43,7 @@ static bool is_short(const struct fm_crowd *crowd, const struct line_up *up, siz
 {
     const bool steady = !crowd->steady || up->suspects + up->others <= crowd->steady;
     return up->each_ns > 0 && (steady || count == 1) &&
+           up->misses * crowd->penalty_ns > PLAIN * up->lap_ns &&
            UNSURE * up->each_ns * (double)count < LITTLE * up->misses * crowd->penalty_ns;
 }
 
@@ -65,7 +69,7 @@ static bool misses_without(struct fm_lab *lab, struct fm_crowd *crowd, struct li
     without.count = rest;
     /* It makes no difference how much the levels inside hold. */
     without.shallow = 0;
-    without.typical = up->misses;
+    without.typical = crowd->typical > 0 ? fmin(up->misses, crowd->typical) : up->misses;
     without.base_ns = (up->lap_ns - shorter_ns) / (double)(rest + 1);
     double ns, misses = 0;
     memcpy(crowd->trial, crowd->suspects, from * sizeof *crowd->suspects);

@@ -75,9 +75,11 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
 
 /* Which lines of pages are used. */
 enum choice {
-    ONE_EACH, /* at one place of its page */
-    SPARSE,   /* … and of one set of the level inside */
-    MANY_EACH /* so many of each page that the level inside holds none, whatever chooses its sets */
+    ONE_EACH,  /* at one place of its page */
+    SPARSE,    /* … and of one set of the level inside */
+    MANY_EACH, /* so many of each page that the level inside holds none, whatever chooses its sets
+                */
+    ANYWHERE   /* lines of every place */
 };
 
 /* Lines that leave nothing in the level inside, whatever chooses its sets. */
@@ -254,10 +256,14 @@ static const char *const not_as_walked = "what it holds when filled is not what 
 /* Why what was shown does not decide about ways; NULL: it does. One too many of the level inside
    makes others miss that too, but these misses cost less. As long as this level is not full, or a
    few pages seem to fill it, they may be all that was seen, unless a whole class misses at the full
-   price, or more than the level inside would take of as many. */
+   price, or more than the level inside would take of as many; or unless all items are of one class
+   of the level inside, which is overrun from the beginning. */
 static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
                               enum choice choice, size_t granule)
 {
+    /* All lines of one place share a set of a first level whose way is no larger than a page. */
+    const bool overrun =
+        index == 1 && choice != ANYWHERE && (choice == SPARSE || fm_classes_of(lab, 0) == 1);
     const double bytes = (double)(shown->held * granule);
     const char *reason = fm_crowd_ways_doubt(lab, shown);
     if (reason)
@@ -269,26 +275,33 @@ static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_
     const double inner = inner_price(lab, index);
     const bool alike = (double)shown->ways == fm_ways_of(lab, index - 1);
     if ((alike && (shown->misses < CHEAP || (!shown->full && inner > ALL))) ||
-        ((!shown->full || choice == MANY_EACH) &&
+        (((!shown->full && !overrun) || choice == MANY_EACH) &&
          (shown->misses < fmin(ALL, inner) || shown->misses > NO_MORE)))
         return "the groups of lines that collide may be those of the level inside";
     return NULL;
 }
 
 /* Whether the level inside has to look for such lines further out; false where it spreads them over
-   its sets, since it goes by other addresses. */
-static bool passes_by(struct fm_lab *lab, size_t index, struct fm_crowd *crowd, bool *yes,
-                      struct fm_error *err)
+   its sets, since it goes by other addresses. So far apart they span much memory: it is asked of as
+   few as show it. */
+static bool passes_by(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
+                      struct fm_crowd_lines *lines, bool *yes, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const double inside_ns = level[-1].height_ns - lab->known.levels[0].height_ns;
-    const size_t count = crowd->batch < crowd->items ? crowd->batch : crowd->items;
+    struct fm_crowd few = *crowd;
     double ns;
-    memcpy(crowd->trial, crowd->pool, count * sizeof *crowd->trial);
-    if (!crowd->time(lab, crowd, count, &ns, err))
-        return false;
-    *yes = ns > (inside_ns + crowd->hit_ns) / 2;
-    return true;
+    if (crowd->shallow + 2 < crowd->items)
+        few.items = crowd->shallow + 2;
+    bool good = fm_crowd_lines_open(lab, &few, lines, err);
+    if (good) {
+        memcpy(few.trial, few.pool, few.items * sizeof *few.trial);
+        good = few.time(lab, &few, few.items, &ns, err);
+        *yes = good && ns > (inside_ns + crowd->hit_ns) / 2;
+    }
+    fm_crowd_lines_close(&few);
+    crowd->spent = few.spent;
+    return good;
 }
 
 /* Crowds the level with a line of each page; `granule` of a page has sets of its own. */
@@ -298,12 +311,14 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const size_t line = level->line ? level->line : FM_LONGEST_LINE;
-    bool passes = true, good = fm_crowd_lines_open(lab, crowd, lines, err);
+    bool passes = true;
     *shown = (struct fm_crowded){0};
-    if (good && index > 1 && lines->period > lines->page)
-        good = passes_by(lab, index, crowd, &passes, err);
-    if (good && passes)
-        good = fm_crowd_out(lab, crowd, shown, err);
+    if (index > 1 && lines->period > lines->page &&
+        !passes_by(lab, index, crowd, lines, &passes, err))
+        return false;
+    if (!passes)
+        return true;
+    bool good = fm_crowd_lines_open(lab, crowd, lines, err) && fm_crowd_out(lab, crowd, shown, err);
     if (good && shown->full && shown->ways)
         good = find_granule(lab, crowd, lines->period, line, granule, err);
     fm_crowd_lines_close(crowd);
@@ -458,7 +473,7 @@ static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *
     struct fm_crowded shown;
     if (!fm_ways_anywhere(lab, index, crowd, lines, &shown, err))
         return false;
-    if (doubt_ways(lab, index, &shown, ONE_EACH, 0))
+    if (doubt_ways(lab, index, &shown, ANYWHERE, 0))
         return true;
     outcome->anywhere = true;
     outcome->why_ways = NULL;
