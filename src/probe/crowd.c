@@ -326,11 +326,11 @@ static bool is_sound(struct fm_lab *lab, struct fm_crowd *crowd, bool *yes, stru
 }
 
 /* A class that is not like most is counted once more: what noise did it does not do again, and
-   where the level inside makes some items miss, which has ways of its own, it does. */
+   where the level inside makes some items miss, which has ways of its own, it does; if it can. */
 static bool confirm(struct fm_lab *lab, struct fm_crowd *crowd, size_t first,
                     struct fm_crowded *shown, struct fm_error *err)
 {
-    for (size_t i = first; i < shown->classes && shown->ways; i++) {
+    for (size_t i = first; i < shown->classes && shown->ways && !crowd->alone; i++) {
         size_t again;
         if (shown->members[i] == shown->ways)
             continue;
@@ -355,7 +355,7 @@ static bool is_full(const struct fm_crowd *crowd, const struct fm_crowded *shown
 /* The first class may be of the level inside, unless this one leaves it nothing. */
 static size_t first_that_counts(const struct fm_crowd *crowd)
 {
-    return crowd->anywhere || crowd->anew ? 0 : 1;
+    return crowd->anywhere || crowd->anew || crowd->alone ? 0 : 1;
 }
 
 /* Two classes that are alike will do where each missed as a whole: how much that was says their

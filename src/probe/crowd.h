@@ -35,6 +35,7 @@ struct fm_crowd {
     double spent, spend; /* references, and how many may be */
     bool anywhere;       /* items lie in sets by no rule: there are too many to fill them all */
     size_t classes;      /* to be counted; 0: FM_CROWD_CLASSES */
+    bool alone;          /* the level inside has but one class for all items: none is of that */
 
     uint32_t *pool; /* all items, in random order */
     size_t next;    /* of the pool, to be tried */

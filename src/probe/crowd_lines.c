@@ -13,8 +13,10 @@
 #define LAPS    2
 #define REPEATS 3
 /* Laps that are timed, and those before, until it is known that one too many makes all of its class
-   miss: of policies that spare some, a single lap shows now one miss and now ten. */
+   miss: of policies that spare some, a single lap shows now one miss and now ten. Not where a
+   reading is off by more misses than that by itself. */
 #define PATIENT 4
+#define A_FEW   2
 /* All lines of a page that miss together are seen at once. */
 #define FEW_REPEATS 2
 /* Lines of any place are so many that one too many makes less of a difference. */
@@ -43,7 +45,8 @@ static bool time_words(struct fm_lab *lab, struct fm_crowd *crowd, const uint32_
 {
     const struct fm_crowd_lines *lines = crowd->data;
     const bool known = lines->in_order || crowd->typical > 0;
-    const bool patient = !lines->each && !lines->in_order && !crowd->all_miss;
+    const bool fine = READING * crowd->hit_ns * (double)count < A_FEW * crowd->penalty_ns;
+    const bool patient = fine && !lines->each && !lines->in_order && !crowd->all_miss;
     const unsigned repeats = lines->each ? FEW_REPEATS
                              : known     ? fm_crowd_repeats(crowd, count, MOST_REPEATS)
                                          : REPEATS;

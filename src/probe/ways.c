@@ -82,6 +82,13 @@ enum choice {
     ANYWHERE   /* lines of every place */
 };
 
+/* Whether all items share a set of the level inside, which is overrun from the beginning: those of
+   one place do if it is a first one whose way is no larger than a page. */
+static bool is_one_class(struct fm_lab *lab, size_t index, enum choice choice)
+{
+    return index == 1 && (choice == SPARSE || (choice == ONE_EACH && fm_classes_of(lab, 0) == 1));
+}
+
 /* Lines that leave nothing in the level inside, whatever chooses its sets. */
 static double overrunning(struct fm_lab *lab, size_t index)
 {
@@ -120,6 +127,7 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
                                .penalty_ns = level[1].height_ns - level->height_ns,
                                .unpriced = fm_level_is_hidden(&level[1]),
+                               .alone = is_one_class(lab, index, choice),
                                .spend = spend[lab->options->effort]};
     if (index > 1)
         crowd->spend *= fm_ways_of(lab, index - 1) > 0 ? DEEPER : BLIND;

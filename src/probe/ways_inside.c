@@ -8,6 +8,8 @@
 
 /* Times what a level holds that overrun it where its ways are not known. */
 #define OVERRUN 2
+/* Times its low end that the high one of a sharp edge may be. */
+#define SHARP 1.1
 
 static const struct fm_finding *number_of(struct fm_lab *lab, size_t index, const char *attribute,
                                           const char *unit)
@@ -73,7 +75,7 @@ double fm_overload(struct fm_lab *lab, size_t index, double deviations)
 bool fm_edge_is_sharp(const struct fm_finding *capacity)
 {
     return capacity && capacity->status == FM_MEASURED && strcmp(capacity->method, "swept") == 0 &&
-           !*capacity->note;
+           !*capacity->note && capacity->high.number < SHARP * capacity->low.number;
 }
 
 size_t fm_overrun(struct fm_lab *lab, size_t index)
