@@ -77,8 +77,16 @@ static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
             *open = "how far apart slots must be to lie in two lines does not show";
             return true;
         }
-        if (!fm_tell_from_operations(lab, icache, *step, &look, &of, err))
+        bool singly;
+        if (!fm_rises_singly(lab, icache, *step, &singly, err) ||
+            !fm_tell_from_operations(lab, icache, *step, &look, &of, err))
             return false;
+        if (!singly) {
+            icache->crowded = true;
+            *open = "where code begins to take longer, it takes far less longer with one jump in "
+                    "each line: the branch predictor may have a part in it";
+            return true;
+        }
         if (of == FM_RISE_OPERATIONS) {
             icache->passed_ns = icache->steps[*step].cost;
             if (!fm_time_conflict(lab, icache, err))
@@ -315,7 +323,7 @@ static bool look_first(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
     const double far = fmin((double)fm_lab_limit(lab) / 4, FIRST_FAR);
     static const size_t pitches[] = {FM_FIRST_PITCH, FM_SHORTEST_CODE_LINE};
     *open = "";
-    for (size_t i = 0; i < sizeof pitches / sizeof *pitches && *open; i++) {
+    for (size_t i = 0; i < sizeof pitches / sizeof *pitches && *open && !icache->crowded; i++) {
         icache->pitch = pitches[i];
         icache->passed_ns = 0;
         if (!fm_read_fetch_curve(lab, icache, icache->pitch, far, NULL, err) ||
@@ -466,7 +474,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     if (good && counted && counted->ways)
         good = second(lab, &icache, counted, &agrees, err);
     good = good && (agrees || measure(lab, &icache, err));
-    if (good && !agrees && icache.doubtful && !is_told(lab)) {
+    if (good && !agrees && icache.doubtful && !icache.crowded && !is_told(lab)) {
         struct fm_icache again = {.lines = icache.lines, .passes = true};
         again.lines.apart = FM_WORD;
         good = measure(lab, &again, err);

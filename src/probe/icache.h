@@ -29,6 +29,7 @@ struct fm_icache {
     size_t line;
     bool doubtful; /* a rise may have been taken for the cache's by the misses of the next one … */
     bool passes;   /* … and such are passed over this time */
+    bool crowded;  /* by its jumps: no other look will show more */
     bool halved;   /* the line is a part of what seemed to be one, and may be too short */
     unsigned ways;
     size_t way_bytes;
@@ -58,6 +59,12 @@ struct fm_code_line {
 };
 bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step,
                        struct fm_code_line *look, struct fm_error *err);
+
+/* Whether a rise is there with one jump in each line as well, by about as much. Where it is not, it
+   is the second jump of a line that is one too many: a branch target buffer may have sets and blocks
+   as a cache has, and cost more than a cache whose misses the prediction runs ahead of. */
+bool fm_rises_singly(struct fm_lab *lab, const struct fm_icache *icache, size_t step, bool *yes,
+                     struct fm_error *err);
 
 /* Whose rise one is that comes from lines; needs the line. What holds decoded operations has lines
    of a sort as well. */

@@ -1,5 +1,6 @@
 /* What fetching code adds to a jump over the footprint, and the line. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/rng.h"
 #include "probe/icache.h"
@@ -28,6 +29,12 @@
 #define A_FALL       0.3
 /* Times what a miss costs at a rise that says that the next level misses as well. */
 #define DEARER 1.5
+/* Parts of a rise's ends that are within and outside of it; placements on which one jump in each
+   line is timed; and part of what two show that one must. */
+#define WITHIN     0.75
+#define OUTSIDE    1.25
+#define PLACEMENTS 3
+#define SINGLY     0.4
 /* Lines so far apart, and as many at the most, are more than the sets hold that they fall into. */
 #define CONFLICT_STRIDE 65536u
 #define CONFLICT_LINES  64u
@@ -195,6 +202,47 @@ static bool look_at(struct fm_lab *lab, struct fm_icache *icache, const struct f
     look->any_ns = ns[0];
     look->miss_ns = spots->scattered ? 0 : ns[0];
     return true;
+}
+
+/* What a jump takes where each line of a footprint has one, over some placements. */
+static bool time_singly(struct fm_lab *lab, const struct fm_icache *icache, size_t bytes,
+                        uint32_t *words, double *ns, struct fm_error *err)
+{
+    const struct fm_care care = {.repeats = 4, .steps = 256, .jumps = true};
+    const size_t count = bytes / icache->pitch;
+    *ns = 0;
+    for (size_t i = 0; i < count; i++)
+        words[i] = (uint32_t)(i * icache->pitch / FM_WORD);
+    for (int i = 0; i < PLACEMENTS; i++) {
+        const struct fm_listed_plan plan = {
+            .words = words, .count = count, .seed = fm_lab_seed(lab)};
+        struct fm_string string;
+        double one;
+        if (!fm_lab_place(lab, bytes + FM_TURN, err) || !fm_listed_string(&string, &plan, err) ||
+            !fm_lab_time(lab, &string, &care, &one, err))
+            return false;
+        *ns += one / PLACEMENTS;
+    }
+    return true;
+}
+
+bool fm_rises_singly(struct fm_lab *lab, const struct fm_icache *icache, size_t step, bool *yes,
+                     struct fm_error *err)
+{
+    const struct fm_tlb_step *rise = &icache->steps[step];
+    const size_t near = (size_t)(WITHIN * rise->held), far = (size_t)(OUTSIDE * rise->missed);
+    double before, after;
+    uint32_t *words = malloc(far / icache->pitch * sizeof *words);
+    *yes = true;
+    if (!words)
+        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of lines");
+    const bool asked = near >= FIRST_LINES * icache->pitch;
+    const bool good = !asked || (time_singly(lab, icache, near, words, &before, err) &&
+                                 time_singly(lab, icache, far, words, &after, err));
+    if (good && asked)
+        *yes = after - before > SINGLY * (rise->cost - rise->cost_before);
+    free(words);
+    return good;
 }
 
 /* Elements stand far apart, and so few of them may fit where sets are few or odd in number. Then

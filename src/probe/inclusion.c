@@ -55,6 +55,11 @@
 #define SOME 0.85
 /* Part of the lines in use that may miss while the outer level is left alone. */
 #define HOT 0.05
+/* Times that each line in use may have been asked of the outer level while that is filled once, by
+   what is lost on the way in any case: with more it is in use there as well, and kept for that.
+   Standard errors that may add to it. */
+#define ASKED    0.5
+#define POSSIBLE 2
 /* One line of so many of a walk goes over the same pages and leaves the outer level alone. */
 #define THIN 16
 /* Parts of the step from the outer level to what is beyond it. */
@@ -66,6 +71,7 @@ struct pair {
     size_t lines; /* hot ones in each page of the group */
     struct fm_range walk;
     size_t chunk, large, sweep; /* lines of the walk */
+    double turns;               /* times that it fills the outer level, about */
     double most_ns;             /* no reading of the hot lines is believed above this */
 };
 
@@ -108,6 +114,11 @@ struct quiet {
     double ns, spread;
     size_t count;
 };
+
+static double error_of(const struct quiet *quiet)
+{
+    return quiet->spread / sqrt((double)quiet->count);
+}
 
 /* After walks of so many lines. */
 static bool time_quiet(struct fm_lab *lab, const struct pair *pair, size_t lines, size_t readings,
@@ -156,6 +167,7 @@ struct seen {
     double cold;   /* part of the hot lines that were lost while the outer level was left alone */
     double misses; /* of a hot line, over the walk */
     double error;  /* standard error of that, by how much equal readings differ */
+    double asked;  /* times a hot line may have been asked of the outer level while it was filled */
     double beyond; /* in the end: 0: found in the outer level, 1: beyond it; NAN: disturbed */
 };
 
@@ -209,6 +221,9 @@ static bool pass(struct fm_lab *lab, struct pair *pair, struct seen *seen, struc
         return false;
     if (sum > NONE * (far_ns - inner_ns) && !walk_thinly(lab, pair, base.ns, &thinly, err))
         return false;
+    const double lost = base.ns - idle.ns, unsure = hypot(error_of(&base), error_of(&idle));
+    seen->asked = (fmax(lost, 0) + POSSIBLE * unsure) / (outer->height_ns - inner_ns) *
+                  (double)chunks / pair->turns;
     seen->cold = (large.ns - idle.ns) / (outer->height_ns - inner_ns);
     seen->misses = (sum - fmax(thinly, 0)) / (far_ns - inner_ns);
     seen->error = base.spread * sqrt((double)chunks * (1 + (double)chunks / (double)base.count)) /
@@ -263,6 +278,7 @@ static bool plan(const struct fm_lab *lab, size_t outer, struct pair *pair, cons
         .most_ns = 2 * level[1].height_ns,
     };
     const double turns = lab->known.scattered ? SCATTERED * TURNS : TURNS;
+    pair->turns = turns;
     pair->walk.lines = (size_t)(turns * whole / (double)unit) + pair->sweep;
     if (pair->chunk == 0)
         *why = "the level inside it is too small";
@@ -329,11 +345,14 @@ static const char *judge(const struct seen seen[PASSES], const char **why)
 /* Two ways that know nothing of each other: what becomes of hot lines, and what fills the level.
    `says` is NULL where hot lines say nothing, for the reason `why`. */
 static void report(struct fm_finding *finding, const char *says, const char *why,
-                   enum fm_filled filled, const char *meter)
+                   enum fm_filled filled, bool in_use, const char *meter)
 {
     const bool exclusive = says && strcmp(says, "exclusive") == 0;
     const bool asked = filled != FM_FILLED_UNKNOWN;
-    if (says && asked && exclusive != (filled == FM_FILLED_BY_VICTIMS))
+    if (exclusive && !asked && in_use)
+        fm_undetermined(finding, "the level inside it may ask it for lines in use often enough for "
+                                 "it to keep them");
+    else if (says && asked && exclusive != (filled == FM_FILLED_BY_VICTIMS))
         fm_undetermined(finding, "what becomes of lines in use is at odds with what fills it");
     else if (says && asked)
         fm_decided(finding, fm_text(says), 0.99, meter, "hot-lines, victims");
@@ -372,7 +391,8 @@ static bool ask(struct fm_lab *lab, size_t outer, struct fm_error *err)
     if (!finding)
         return true;
     const char *says = good ? judge(seen, &why) : NULL;
-    report(finding, says, why, filled, fm_served_meter(lab));
+    const bool in_use = good && middle(seen[0].asked, seen[1].asked, seen[2].asked) > ASKED;
+    report(finding, says, why, filled, in_use, fm_served_meter(lab));
     return true;
 }
 

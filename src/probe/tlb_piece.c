@@ -113,11 +113,12 @@ bool fm_count_neighbours(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct 
     return true;
 }
 
-/* What neighbouring halves of pages cost more than the pages, on the placement that is there. */
-static bool cost_of_halving(struct fm_lab *lab, struct fm_page_list *list, size_t pages,
-                            double *more_ns, struct fm_error *err)
+/* What neighbouring halves of pages cost more than the pages, from one of them on in the placement
+   that is there. */
+static bool cost_of_halving(struct fm_lab *lab, struct fm_page_list *list, size_t first,
+                            size_t pages, double *more_ns, struct fm_error *err)
 {
-    const struct fm_page_run whole = {0, pages, 1}, half = {0, 2 * pages, 1};
+    const struct fm_page_run whole = {first, pages, 1}, half = {2 * first, 2 * pages, 1};
     const size_t page = list->page;
     struct fm_translation one, other;
     list->page = page / 2;
@@ -129,7 +130,9 @@ static bool cost_of_halving(struct fm_lab *lab, struct fm_page_list *list, size_
 }
 
 /* As many halves as there are pages where most miss, and some more: an entry that maps a page has
-   the same to do for them as for half as many pages. Neither ways nor entries need be known. */
+   the same to do for them as for half as many pages. Neither ways nor entries need be known. Whole
+   pages are dear to place where they are large, and what they left has room for pieces of them: by
+   turns in each part of it. */
 static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, bool *yes,
                         struct fm_error *err)
 {
@@ -138,13 +141,15 @@ static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, b
     const int placements = placements_of(lab, tlbs, 0);
     double more[SIZES][PLACEMENTS], most = 0;
     bool good = true;
+    const size_t all = (size_t)(LARGEST * step->missed), parts = tlbs->page / page;
     list->page = page;
     for (int i = 0; i < placements && good; i++) {
-        good = fm_place_pages(lab, list, (size_t)(LARGEST * step->missed), err);
+        const size_t first = (size_t)i % parts * all;
+        good = parts > 1 || fm_place_pages(lab, list, all, err);
         for (size_t size = 0; size < SIZES && good; size++) {
             const double times = 1 + (LARGEST - 1) * (double)size / (SIZES - 1);
-            good =
-                cost_of_halving(lab, list, (size_t)(times / 2 * step->missed), &more[size][i], err);
+            good = cost_of_halving(lab, list, first, (size_t)(times / 2 * step->missed),
+                                   &more[size][i], err);
         }
     }
     list->page = tlbs->page;
