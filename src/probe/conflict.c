@@ -98,9 +98,9 @@ bool fm_conflicts(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
     return rises(lab, gauge, gap, least_rise(gauge, gap->count), repeats, yes, err);
 }
 
-/* Whether a gap conflicts on one fresh placement as the words of a set do. */
+/* Whether a gap conflicts on one fresh placement, and as the words of a set do. */
 static bool is_a_set(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
-                     const struct fm_gap *gap, bool *yes, struct fm_error *err)
+                     const struct fm_gap *gap, bool *rose, bool *yes, struct fm_error *err)
 {
     const struct fm_gap one_fewer = {gap->count - 1, gap->stride, gap->offset};
     const struct fm_gap twice = {2 * one_fewer.count, gap->stride, 0};
@@ -110,11 +110,11 @@ static bool is_a_set(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
                              LEAST_RISE * gauge->hit_ns);
     bool fewer = false;
     if (!fm_lab_place(lab, bytes, err) ||
-        !rises(lab, gauge, gap, least, CONFIRM_REPEATS, yes, err) ||
-        (*yes && gap->count > 2 &&
+        !rises(lab, gauge, gap, least, CONFIRM_REPEATS, rose, err) ||
+        (*rose && gap->count > 2 &&
          !fm_conflicts(lab, gauge, &one_fewer, CONFIRM_REPEATS, &fewer, err)))
         return false;
-    *yes = *yes && !fewer;
+    *yes = *rose && !fewer;
     return !*yes || rises(lab, gauge, &twice, most, CONFIRM_REPEATS, yes, err);
 }
 
@@ -124,8 +124,8 @@ bool fm_conflict_confirmed(struct fm_lab *lab, const struct fm_conflict_gauge *g
     int spoilt = 0;
     *yes = true;
     for (int i = 0; i < CONFIRMATIONS && *yes; i++) {
-        bool good;
-        if (!is_a_set(lab, gauge, gap, &good, err))
+        bool rose, good;
+        if (!is_a_set(lab, gauge, gap, &rose, &good, err))
             return false;
         spoilt += !good;
         *yes = spoilt == 0 || (spoilt <= SPOILT && i >= CERTAIN);
@@ -133,16 +133,19 @@ bool fm_conflict_confirmed(struct fm_lab *lab, const struct fm_conflict_gauge *g
     return true;
 }
 
-bool fm_conflict_share(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
-                       const struct fm_gap *gap, double *share, struct fm_error *err)
+bool fm_conflict_shares(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
+                        const struct fm_gap *gap, struct fm_conflict_shares *shares,
+                        struct fm_error *err)
 {
-    int conflicts = 0;
+    int sets = 0, conflicts = 0;
     for (int i = 0; i < CONFIRMATIONS; i++) {
-        bool yes;
-        if (!is_a_set(lab, gauge, gap, &yes, err))
+        bool rose, yes;
+        if (!is_a_set(lab, gauge, gap, &rose, &yes, err))
             return false;
-        conflicts += yes;
+        conflicts += rose;
+        sets += yes;
     }
-    *share = (double)conflicts / CONFIRMATIONS;
+    shares->any = (double)conflicts / CONFIRMATIONS;
+    shares->sets = (double)sets / CONFIRMATIONS;
     return true;
 }

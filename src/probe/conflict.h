@@ -34,8 +34,13 @@ bool fm_conflicts(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
 bool fm_conflict_confirmed(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
                            const struct fm_gap *gap, bool *yes, struct fm_error *err);
 
-/* On which part of some fresh placements it does so. */
-bool fm_conflict_share(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
-                       const struct fm_gap *gap, double *share, struct fm_error *err);
+/* On which part of some fresh placements it does so; and on which it conflicts at all, whatever one
+   word fewer does. */
+struct fm_conflict_shares {
+    double sets, any;
+};
+bool fm_conflict_shares(struct fm_lab *lab, const struct fm_conflict_gauge *gauge,
+                        const struct fm_gap *gap, struct fm_conflict_shares *shares,
+                        struct fm_error *err);
 
 #endif

@@ -48,24 +48,27 @@ static double miss_ns(const struct fm_lab *lab)
 }
 
 /* A reading that noise spoiled may have passed over the true gap; half of it conflicts too, at
-   twice as many words. So the multiples of what was found are asked once more. */
+   twice as many words. So the multiples of what was found are asked once more, and those of what
+   that shows. Where something else takes a place in each set, one word fewer conflicts as well, and
+   nothing is shown but that the gap may be larger. */
 static bool look_again(struct fm_lab *lab, struct search *search, struct fm_error *err)
 {
     for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
         const struct fm_gap gap = {.count = search->ways / times + 1,
                                    .stride = search->way_bytes * times};
-        double share;
+        struct fm_conflict_shares shares;
         if (search->ways % times)
             continue;
-        if (!fm_conflict_share(lab, &search->gauge, &gap, &share, err))
+        if (!fm_conflict_shares(lab, &search->gauge, &gap, &shares, err))
             return false;
-        if (share > MOSTLY) {
+        if (shares.sets > MOSTLY) {
             search->ways /= times;
             search->way_bytes *= times;
             search->doubtful = false;
-            return true;
+            times = MOST_MULTIPLES + 1;
+        } else {
+            search->doubtful |= shares.sets > SELDOM || shares.any > MOSTLY;
         }
-        search->doubtful |= share > SELDOM;
     }
     return true;
 }
@@ -76,16 +79,16 @@ static bool look_closer(struct fm_lab *lab, struct search *search, struct fm_err
 {
     for (unsigned times = MOST_MULTIPLES; times > 1; times--) {
         const struct fm_gap gap = {.count = search->ways + 1, .stride = search->way_bytes / times};
-        double share;
+        struct fm_conflict_shares shares;
         if (search->way_bytes % (times * search->line))
             continue;
-        if (!fm_conflict_share(lab, &search->gauge, &gap, &share, err))
+        if (!fm_conflict_shares(lab, &search->gauge, &gap, &shares, err))
             return false;
-        if (share > MOSTLY) {
+        if (shares.sets > MOSTLY) {
             search->way_bytes /= times;
             return true;
         }
-        search->doubtful |= share > SELDOM;
+        search->doubtful |= shares.sets > SELDOM;
     }
     return true;
 }
