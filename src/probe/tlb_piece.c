@@ -18,6 +18,8 @@
 /* Part of the step from hit to miss that says that most miss, on the mean of some placements. */
 #define MOST       0.6
 #define PLACEMENTS 5
+/* Placements of large pages that are new ones. */
+#define FRESH 2
 /* … and that halves miss more than pages do: if it is noise, what is then found of halves says so,
    since two of them share an entry. */
 #define SOME 0.12
@@ -131,8 +133,8 @@ static bool cost_of_halving(struct fm_lab *lab, struct fm_page_list *list, size_
 
 /* As many halves as there are pages where most miss, and some more: an entry that maps a page has
    the same to do for them as for half as many pages. Neither ways nor entries need be known. Whole
-   pages are dear to place where they are large, and what they left has room for pieces of them: by
-   turns in each part of it. */
+   pages are dear to place where they are large: a few times only, and what they left has room for
+   pieces of them, by turns in each part of it. */
 static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, bool *yes,
                         struct fm_error *err)
 {
@@ -142,10 +144,11 @@ static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, b
     double more[SIZES][PLACEMENTS], most = 0;
     bool good = true;
     const size_t all = (size_t)(LARGEST * step->missed), parts = tlbs->page / page;
+    const bool large = page > lab->machine->info.page_size;
     list->page = page;
     for (int i = 0; i < placements && good; i++) {
         const size_t first = (size_t)i % parts * all;
-        good = parts > 1 || fm_place_pages(lab, list, all, err);
+        good = parts > 1 || (large && i >= FRESH) || fm_place_pages(lab, list, all, err);
         for (size_t size = 0; size < SIZES && good; size++) {
             const double times = 1 + (LARGEST - 1) * (double)size / (SIZES - 1);
             good = cost_of_halving(lab, list, first, (size_t)(times / 2 * step->missed),

@@ -187,20 +187,23 @@ static void the_same_plan_is_the_same_string(void **state)
 static void gap_words_are_a_stride_apart_and_the_last_is_moved(void **state)
 {
     (void)state;
-    const struct fm_gap_plan plan = {.count = 9, .stride = 4096, .offset = 64, .seed = 2};
-    struct fm_string string;
-    struct fm_error err;
-    assert_true(fm_gap_string(&string, &plan, &err));
-    bool seen[9] = {false};
-    for (size_t i = 0; i < 9; i++) {
-        const size_t at = string.orders[0].word[i] * (size_t)FM_WORD;
-        const size_t which = at / 4096;
-        assert_true(which < 9 && !seen[which]);
-        seen[which] = true;
-        assert_int_equal(at % 4096, which == 8 ? 64 : 0);
+    for (size_t first = 0; first < 4096; first += 1000) {
+        const struct fm_gap_plan plan = {
+            .count = 9, .stride = 4096, .offset = 64, .first = first, .seed = 2};
+        struct fm_string string;
+        struct fm_error err;
+        assert_true(fm_gap_string(&string, &plan, &err));
+        bool seen[9] = {false};
+        for (size_t i = 0; i < 9; i++) {
+            const size_t at = string.orders[0].word[i] * (size_t)FM_WORD - first;
+            const size_t which = at / 4096;
+            assert_true(which < 9 && !seen[which]);
+            seen[which] = true;
+            assert_int_equal(at % 4096, which == 8 ? 64 : 0);
+        }
+        ready(&string);
+        fm_string_free(&string);
     }
-    ready(&string);
-    fm_string_free(&string);
 }
 
 /* Every line of every column once, none of one that is left out, and each page as often as no other
@@ -255,13 +258,18 @@ static void columns_are_swept_page_by_page(void **state)
 static void the_gap_control_touches_each_page_once(void **state)
 {
     (void)state;
-    const struct fm_gap_plan plan = {.count = 20, .stride = 1024, .seed = 2};
-    struct fm_string string;
-    struct fm_error err;
-    assert_true(fm_gap_control_string(&string, &plan, PAGE, &err));
-    assert_int_equal(string.orders[0].count, 5);
-    ready(&string);
-    fm_string_free(&string);
+    for (size_t first = 0; first < PAGE; first += 1000) {
+        const struct fm_gap_plan plan = {.count = 20, .stride = 1024, .first = first, .seed = 2};
+        struct fm_string string;
+        struct fm_error err;
+        assert_true(fm_gap_control_string(&string, &plan, PAGE, &err));
+        /* 20 KiB, or less by where the last word begins. */
+        const size_t last = (first + 19 * 1024) / PAGE;
+        assert_int_equal(string.orders[0].count, last + 1);
+        assert_true(string.bytes <= (last + 1) * PAGE);
+        ready(&string);
+        fm_string_free(&string);
+    }
 }
 
 /* Lines of a length that stripes of a width leave untouched, as a part of all lines. */
