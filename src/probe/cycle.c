@@ -12,6 +12,8 @@
 #define READINGS 12
 #define TURNS    8
 #define AGREE    0.03
+/* Part of a cycle by which the clock is another. */
+#define CHANGED 0.01
 /* Long enough for a core that was idle to have reached its speed. */
 #define WARM_UP_NS 2e6
 
@@ -143,6 +145,15 @@ bool fm_cycle_drift(struct fm_lab *lab, double *drift, struct fm_error *err)
         }
     }
     return true;
+}
+
+bool fm_cycle_keep_up(struct fm_lab *lab, bool *changed, struct fm_error *err)
+{
+    double drift;
+    if (!fm_cycle_drift(lab, &drift, err))
+        return false;
+    *changed = fabs(drift) > CHANGED;
+    return !*changed || run(lab, err);
 }
 
 static const char *const properties[] = {"cpu.cycle_time", "cpu.add_latency", NULL};

@@ -12,4 +12,8 @@ struct fm_lab;
    or it did not run. */
 bool fm_cycle_drift(struct fm_lab *lab, double *drift, struct fm_error *err);
 
+/* Takes the cycle anew where it is another now: a core need not have reached its speed when it was
+   asked, nor have kept it. */
+bool fm_cycle_keep_up(struct fm_lab *lab, bool *changed, struct fm_error *err);
+
 #endif

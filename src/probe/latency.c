@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "analysis/median.h"
+#include "probe/cycle.h"
 #include "probe/first_level.h"
 #include "probe/fit.h"
 #include "probe/mixture.h"
@@ -11,6 +12,8 @@
 #include "probe/served.h"
 
 #define PLACEMENTS 3
+/* Times that the first level is measured because the clock has changed. */
+#define MOST_CHANGES 4
 /* Places of a plateau that are looked at, at the most. */
 #define MOST_PLACES 3
 /* Bytes of a large footprint. */
@@ -218,6 +221,22 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
     return true;
 }
 
+/* A core changes its clock within a survey, and more so at its beginning: the first level and the
+   cycle are measured side by side, until neither has changed meanwhile. */
+static bool measure_first(struct fm_lab *lab, struct fm_mixtures *mixtures, struct fm_error *err)
+{
+    bool changed;
+    if (!fm_cycle_keep_up(lab, &changed, err))
+        return false;
+    for (int i = 0; i < MOST_CHANGES; i++) {
+        if (!measure(lab, 0, mixtures, err) || !fm_cycle_keep_up(lab, &changed, err))
+            return false;
+        if (!changed)
+            break;
+    }
+    return true;
+}
+
 /* Under heavy interference what was taken out for the TLB may be more than was there. */
 static const char disturbed[] = "readings contradict each other: other work disturbed them";
 
@@ -286,7 +305,9 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     struct fm_mixtures mixtures = {.has = {false}};
     if (count < 2)
         return true;
-    for (size_t i = 0; i < count; i++)
+    if (!measure_first(lab, &mixtures, err))
+        return false;
+    for (size_t i = 1; i < count; i++)
         if (!fm_lab_go_on(lab, (double)i / (double)count, err) || !measure(lab, i, &mixtures, err))
             return false;
     fm_mixtures_solve(lab, &mixtures);
