@@ -104,6 +104,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
 
     double slow, fast;
+    cycle->candidate_count = 0;
+    lab->known.cycle_ns = 0;
     if (!is_multiple(&chains, &slow, &fast)) {
         fm_undetermined(cycle, "an add chain and a rotate chain do not agree on a cycle");
         cycle->candidates[cycle->candidate_count++] = fm_number(add);

@@ -36,19 +36,7 @@ struct group {
     size_t on;         /* lines from the first row to the second; 0: the default */
     size_t moved;      /* bytes that the last of each row stands further on */
     unsigned left_out; /* the number of one that is not there; 0: none is missing */
-    uint64_t stray; /* slots lie anywhere in their lines, by this seed; 0: all at the beginning */
 };
-
-/* Where in its line the i-th slot lies: to the cache that is the same line, to what goes by the
-   address of a jump it is another place. */
-static size_t strayed(const struct fm_icache *icache, const struct group *group, unsigned i)
-{
-    const size_t taken = icache->lines.apart + FM_TURN;
-    if (!group->stray || icache->line <= taken)
-        return 0;
-    const size_t places = (icache->line - taken) / FM_WORD + 1;
-    return fm_mix64(group->stray + i) % places * FM_WORD;
-}
 
 /* Fills in the lines of a group. The second row is further on in the same page, by a quarter of a
    stride or of a page unless the group says how far. Where stride and page do not agree, some of it
@@ -66,9 +54,7 @@ static void fill(struct fm_icache *icache, const struct group *group, size_t pag
         const size_t moved = i + 1 == group->count ? group->moved : 0;
         const size_t at = i * group->stride + moved, within = at % page;
         if (on > 0) {
-            const size_t other = within + on < page ? at + on : at - on;
-            fm_code_lines_add(&icache->lines, at + strayed(icache, group, 2 * i),
-                              other + strayed(icache, group, 2 * i + 1));
+            fm_code_lines_add(&icache->lines, at, within + on < page ? at + on : at - on);
             continue;
         }
         const bool pair =
@@ -96,23 +82,7 @@ static size_t arena_of(const struct fm_lab *lab, const struct group *group)
     return group->count * group->stride + 2 * lab->machine->info.page_size;
 }
 
-/* The same with the slots of each line anywhere in it, close together: jumps at equal distances
-   crowd a branch predictor as well, which does not answer two orders alike when it is too small. */
-static bool conflicts_astray(struct fm_lab *lab, struct fm_icache *icache,
-                             const struct group *group, double miss_ns, bool *yes,
-                             struct fm_error *err)
-{
-    const size_t apart = icache->lines.apart;
-    struct group astray = *group;
-    astray.stray = fm_lab_seed(lab) | 1;
-    icache->lines.apart = FM_WORD;
-    const bool good = conflicts(lab, icache, &astray, miss_ns, 6, yes, err);
-    icache->lines.apart = apart;
-    return good;
-}
-
-/* Whether it does so on fresh pages too, wherever in their lines the slots lie, and with a line
-   less never. */
+/* Whether it does so on fresh pages too, and with a line less never. */
 static bool confirm(struct fm_lab *lab, struct fm_icache *icache, const struct group *group,
                     double miss_ns, bool *yes, struct fm_error *err)
 {
@@ -123,17 +93,16 @@ static bool confirm(struct fm_lab *lab, struct fm_icache *icache, const struct g
     struct group one = *group, fewer;
     *yes = true;
     for (int i = 0; i < CONFIRMATIONS && *yes; i++) {
-        bool more, less = false, astray = true;
+        bool more, less = false;
         /* Rows that meet each other by their distance do not do so at another. */
         one.on = choices ? 1 + fm_lab_seed(lab) % choices : 0;
         fewer = one;
         fewer.count--;
         if (!fm_lab_place(lab, arena_of(lab, group), err) ||
             !conflicts(lab, icache, &one, miss_ns, 6, &more, err) ||
-            (more && !conflicts_astray(lab, icache, &one, miss_ns, &astray, err)) ||
             (group->count > 2 && !conflicts(lab, icache, &fewer, miss_ns, 6, &less, err)))
             return false;
-        *yes = more && astray && !less;
+        *yes = more && !less;
     }
     return true;
 }
