@@ -64,13 +64,6 @@ static size_t bytes_of_plan(const struct plan *plan)
     return (front_of(plan) + plan->blocks) * plan->block;
 }
 
-static void add(struct fm_string *string, unsigned order, enum fm_op op)
-{
-    fm_string_add_phase(
-        string,
-        (struct fm_phase){.op = op, .order = order, .references = string->orders[order].count});
-}
-
 static bool add_orders(const struct plan *plan, struct fm_string *string, struct fm_error *err)
 {
     const struct fm_range front = {.lines = plan->ours + plan->inside, .unit = plan->unit};
@@ -101,16 +94,16 @@ static bool time_ours(struct fm_lab *lab, const struct plan *plan, unsigned way,
         return false;
     }
     /* Their chain was written, which need not have brought them in. */
-    add(&string, OURS, FM_OP_LOAD);
-    add(&string, INSIDE, FM_OP_LOAD);
+    fm_string_add_pass(&string, OURS, FM_OP_LOAD);
+    fm_string_add_pass(&string, INSIDE, FM_OP_LOAD);
     for (unsigned i = FIRST_GROUP; i < FIRST_GROUP + GROUPS; i++) {
         if (way != ALONE)
-            add(&string, i, FM_OP_LOAD);
+            fm_string_add_pass(&string, i, FM_OP_LOAD);
         if (way == FLUSHED)
-            add(&string, i, FM_OP_FLUSH);
-        add(&string, INSIDE, FM_OP_LOAD);
+            fm_string_add_pass(&string, i, FM_OP_FLUSH);
+        fm_string_add_pass(&string, INSIDE, FM_OP_LOAD);
         if (way == DRIVEN_OUT)
-            add(&string, i, FM_OP_FLUSH);
+            fm_string_add_pass(&string, i, FM_OP_FLUSH);
     }
     fm_string_time(&string, plan->ours);
     return fm_served_once(lab, &string, ns, err);

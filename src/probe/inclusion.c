@@ -37,10 +37,10 @@
 #define LARGE_OUTER 0.25
 /* Readings of walks that do not leave the outer level, to compare with; those before them, until
    all is there; and how many of the highest are not believed. */
-#define MOST_QUIET 128
-#define SETTLE     4
-#define UNBELIEVED 2
-#define IDLE       16
+#define MOST_QUIET     128
+#define SETTLE         4
+#define UNBELIEVED     2
+#define LARGE_READINGS 16
 /* … of counts, of which one is like the other where lines in use are kept; and where lots are drawn
    that decide it. */
 #define COUNTED (UNBELIEVED + 2)
@@ -55,11 +55,11 @@
 #define SOME 0.85
 /* Part of the lines in use that may miss while the outer level is left alone. */
 #define HOT 0.05
-/* Times that each line in use may have been asked of the outer level while that is filled once, by
-   what is lost on the way in any case: with more it is in use there as well, and kept for that.
-   Standard errors that may add to it. */
-#define ASKED    0.5
-#define POSSIBLE 2
+/* Times that each line in use is asked of the outer level while that is filled once, by what is
+   lost on the way in any case, that may be why it is kept there; and the standard errors by which
+   it shows that any is. */
+#define ASKED 0.2
+#define SHOWS 2
 /* One line of so many of a walk goes over the same pages and leaves the outer level alone. */
 #define THIN 16
 /* Parts of the step from the outer level to what is beyond it. */
@@ -167,7 +167,8 @@ struct seen {
     double cold;   /* part of the hot lines that were lost while the outer level was left alone */
     double misses; /* of a hot line, over the walk */
     double error;  /* standard error of that, by how much equal readings differ */
-    double asked;  /* times a hot line may have been asked of the outer level while it was filled */
+    double asked;  /* times a hot line was asked of the outer level while that was filled … */
+    double unsure; /* … and the standard error of that */
     double beyond; /* in the end: 0: found in the outer level, 1: beyond it; NAN: disturbed */
 };
 
@@ -213,17 +214,17 @@ static bool pass(struct fm_lab *lab, struct pair *pair, struct seen *seen, struc
     if (!fm_lab_place(lab, pair->walk.from + pair->walk.lines * pair->walk.unit, err))
         return false;
     pair->hot.seed = fm_lab_seed(lab);
-    if (!time_outer(lab, pair, &outer_ns, err) || !time_quiet(lab, pair, 1, IDLE, &idle, err) ||
-        !time_quiet(lab, pair, pair->large, IDLE, &large, err) ||
+    if (!time_outer(lab, pair, &outer_ns, err) || !time_quiet(lab, pair, 1, many, &idle, err) ||
+        !time_quiet(lab, pair, pair->large, LARGE_READINGS, &large, err) ||
         !time_quiet(lab, pair, pair->chunk, chunks < many ? chunks : many, &base, err) ||
         !walk_past(lab, pair, base.ns, &sum, err) ||
         !time_hot(lab, pair, pair->walk.lines, pair->sweep, &ns, err))
         return false;
     if (sum > NONE * (far_ns - inner_ns) && !walk_thinly(lab, pair, base.ns, &thinly, err))
         return false;
-    const double lost = base.ns - idle.ns, unsure = hypot(error_of(&base), error_of(&idle));
-    seen->asked = (fmax(lost, 0) + POSSIBLE * unsure) / (outer->height_ns - inner_ns) *
-                  (double)chunks / pair->turns;
+    const double fills = (outer->height_ns - inner_ns) * pair->turns / (double)chunks;
+    seen->asked = (base.ns - idle.ns) / fills;
+    seen->unsure = hypot(error_of(&base), error_of(&idle)) / fills;
     seen->cold = (large.ns - idle.ns) / (outer->height_ns - inner_ns);
     seen->misses = (sum - fmax(thinly, 0)) / (far_ns - inner_ns);
     seen->error = base.spread * sqrt((double)chunks * (1 + (double)chunks / (double)base.count)) /
@@ -342,6 +343,17 @@ static const char *judge(const struct seen seen[PASSES], const char **why)
     return says;
 }
 
+/* Whether all passes together show that lines in use are asked of the outer level on the way. */
+static bool are_asked_for(const struct seen seen[PASSES])
+{
+    double asked = 0, squares = 0;
+    for (size_t i = 0; i < PASSES; i++) {
+        asked += seen[i].asked / PASSES;
+        squares += seen[i].unsure * seen[i].unsure;
+    }
+    return asked > fmax(ASKED, SHOWS * sqrt(squares) / PASSES);
+}
+
 /* Two ways that know nothing of each other: what becomes of hot lines, and what fills the level.
    `says` is NULL where hot lines say nothing, for the reason `why`. */
 static void report(struct fm_finding *finding, const char *says, const char *why,
@@ -391,8 +403,7 @@ static bool ask(struct fm_lab *lab, size_t outer, struct fm_error *err)
     if (!finding)
         return true;
     const char *says = good ? judge(seen, &why) : NULL;
-    const bool in_use = good && middle(seen[0].asked, seen[1].asked, seen[2].asked) > ASKED;
-    report(finding, says, why, filled, in_use, fm_served_meter(lab));
+    report(finding, says, why, filled, good && are_asked_for(seen), fm_served_meter(lab));
     return true;
 }
 

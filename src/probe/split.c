@@ -29,11 +29,6 @@ struct split {
     struct fm_range sweep;
 };
 
-static struct fm_phase over(unsigned order, enum fm_op op, const struct fm_string *string)
-{
-    return (struct fm_phase){.op = op, .order = order, .references = string->orders[order].count};
-}
-
 /* The first order is the one that is timed at last. */
 static bool build(const struct fm_trial *trial, unsigned alternative, const struct fm_group *group,
                   struct fm_string *string, struct fm_error *err)
@@ -45,15 +40,14 @@ static bool build(const struct fm_trial *trial, unsigned alternative, const stru
         !fm_string_add_range(string, &split->sweep, 0, split->sweep.lines, err))
         return false;
     /* Their chain was written, which may have brought them in, or not. */
-    fm_string_add_phase(string, over(SPOTS, FM_OP_FLUSH, string));
-    fm_string_add_phase(string, over(OTHERS, FM_OP_FLUSH, string));
-    fm_string_add_phase(string, over(OTHERS, FM_OP_LOAD, string));
+    fm_string_add_pass(string, SPOTS, FM_OP_FLUSH);
+    fm_string_add_pass(string, OTHERS, FM_OP_FLUSH);
+    fm_string_add_pass(string, OTHERS, FM_OP_LOAD);
     if (!came)
-        fm_string_add_phase(string, over(SPOTS, FM_OP_LOAD, string));
+        fm_string_add_pass(string, SPOTS, FM_OP_LOAD);
     if (alternative == SPLIT || alternative == GONE)
-        fm_string_add_phase(string,
-                            over(alternative == SPLIT ? OTHERS : SPOTS, FM_OP_FLUSH, string));
-    fm_string_add_phase(string, over(RANGE, FM_OP_LOAD, string));
+        fm_string_add_pass(string, alternative == SPLIT ? OTHERS : SPOTS, FM_OP_FLUSH);
+    fm_string_add_pass(string, RANGE, FM_OP_LOAD);
     fm_string_time(string, group->count);
     return true;
 }

@@ -32,11 +32,6 @@ enum { ENDS, LINES, WORDS, BEFORE };
 /* Ends that were loaded; runs that were stored to, and all but the end of which were. */
 enum { LOADED, STORED, UNTIL, WAYS };
 
-static struct fm_phase over(unsigned order, enum fm_op op, const struct fm_string *string)
-{
-    return (struct fm_phase){.op = op, .order = order, .references = string->orders[order].count};
-}
-
 static bool build(const struct fm_trial *trial, unsigned alternative, const struct fm_group *group,
                   struct fm_string *string, struct fm_error *err)
 {
@@ -47,12 +42,11 @@ static bool build(const struct fm_trial *trial, unsigned alternative, const stru
         !fm_string_add_runs(string, runs, FM_RUN_WORDS, err) ||
         !fm_string_add_runs(string, runs, FM_RUN_BEFORE, err))
         return false;
-    fm_string_add_phase(string, over(LINES, FM_OP_FLUSH, string));
+    fm_string_add_pass(string, LINES, FM_OP_FLUSH);
     if (alternative == LOADED)
-        fm_string_add_phase(string, over(ENDS, FM_OP_LOAD, string));
+        fm_string_add_pass(string, ENDS, FM_OP_LOAD);
     else
-        fm_string_add_phase(string,
-                            over(alternative == STORED ? WORDS : BEFORE, FM_OP_STORE, string));
+        fm_string_add_pass(string, alternative == STORED ? WORDS : BEFORE, FM_OP_STORE);
     fm_string_time(string, string->orders[ENDS].count);
     return true;
 }

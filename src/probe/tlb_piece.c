@@ -143,12 +143,14 @@ static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, b
     const int placements = placements_of(lab, tlbs, 0);
     double more[SIZES][PLACEMENTS], most = 0;
     bool good = true;
-    const size_t all = (size_t)(LARGEST * step->missed), parts = tlbs->page / page;
-    const bool large = page > lab->machine->info.page_size;
+    const size_t all = (size_t)(LARGEST * step->missed);
+    const bool dear = list->mapped > lab->machine->info.page_size;
+    const size_t parts = dear ? tlbs->page / page : 1;
     list->page = page;
     for (int i = 0; i < placements && good; i++) {
         const size_t first = (size_t)i % parts * all;
-        good = parts > 1 || (large && i >= FRESH) || fm_place_pages(lab, list, all, err);
+        if (!dear || (parts == 1 && i < FRESH))
+            good = fm_place_pages(lab, list, all, err);
         for (size_t size = 0; size < SIZES && good; size++) {
             const double times = 1 + (LARGEST - 1) * (double)size / (SIZES - 1);
             good = cost_of_halving(lab, list, first, (size_t)(times / 2 * step->missed),

@@ -39,11 +39,6 @@ struct question {
     unsigned first; /* of the pair of ways */
 };
 
-static struct fm_phase over(unsigned order, enum fm_op op, const struct fm_string *string)
-{
-    return (struct fm_phase){.op = op, .order = order, .references = string->orders[order].count};
-}
-
 static bool build(const struct fm_trial *trial, unsigned alternative, const struct fm_group *group,
                   struct fm_string *string, struct fm_error *err)
 {
@@ -54,16 +49,13 @@ static bool build(const struct fm_trial *trial, unsigned alternative, const stru
     for (size_t i = 0; i < RANGES; i++)
         if (!fm_string_add_range(string, &question->ranges[i], 0, question->ranges[i].lines, err))
             return false;
-    fm_string_add_phase(string, over(OTHERS, FM_OP_LOAD, string));
-    fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
+    fm_string_add_pass(string, OTHERS, FM_OP_LOAD);
+    fm_string_add_pass(string, OURS, FM_OP_LOAD);
     if (driven) {
-        fm_string_add_phase(string, over(OURS, way == DIRTY ? FM_OP_STORE : FM_OP_LOAD, string));
-        fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
+        fm_string_add_pass(string, OURS, way == DIRTY ? FM_OP_STORE : FM_OP_LOAD);
+        fm_string_add_pass(string, OURS, FM_OP_LOAD);
     }
-    struct fm_phase timed =
-        over(driven ? OTHERS : OURS, way == STORES ? FM_OP_STORE : FM_OP_LOAD, string);
-    timed.metered = true;
-    fm_string_add_phase(string, timed);
+    fm_string_time_pass(string, driven ? OTHERS : OURS, way == STORES ? FM_OP_STORE : FM_OP_LOAD);
     return true;
 }
 

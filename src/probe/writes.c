@@ -34,11 +34,6 @@ static double bytes_of(const struct fm_known_level *level)
 
 enum { SPOTS, RANGE };
 
-static struct fm_phase over(unsigned order, enum fm_op op, const struct fm_string *string)
-{
-    return (struct fm_phase){.op = op, .order = order, .references = string->orders[order].count};
-}
-
 /* Flushed, then loaded, stored to or left alone; and perhaps driven out of the inner levels. */
 enum { LOADED, LEFT, STORED, FILLS };
 
@@ -49,12 +44,11 @@ static bool build_fill(const struct fm_trial *trial, unsigned alternative,
     if (!fm_string_add_spots(string, group, 0, err) ||
         (sweep->lines && !fm_string_add_range(string, sweep, 0, sweep->lines, err)))
         return false;
-    fm_string_add_phase(string, over(SPOTS, FM_OP_FLUSH, string));
+    fm_string_add_pass(string, SPOTS, FM_OP_FLUSH);
     if (alternative != LEFT)
-        fm_string_add_phase(string,
-                            over(SPOTS, alternative == STORED ? FM_OP_STORE : FM_OP_LOAD, string));
+        fm_string_add_pass(string, SPOTS, alternative == STORED ? FM_OP_STORE : FM_OP_LOAD);
     if (sweep->lines)
-        fm_string_add_phase(string, over(RANGE, FM_OP_LOAD, string));
+        fm_string_add_pass(string, RANGE, FM_OP_LOAD);
     fm_string_time(string, group->count);
     return true;
 }
@@ -152,18 +146,16 @@ static bool build_policy(const struct fm_trial *trial, unsigned alternative,
         if (!fm_string_add_range(string, &ranges[i], 0, ranges[i].lines, err))
             return false;
     const bool store = alternative == INSIDE || alternative == OUTSIDE;
-    fm_string_add_phase(string, over(OTHERS, FM_OP_LOAD, string));
-    fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
+    fm_string_add_pass(string, OTHERS, FM_OP_LOAD);
+    fm_string_add_pass(string, OURS, FM_OP_LOAD);
     if (alternative == DIRTY || alternative == INSIDE)
-        fm_string_add_phase(string, over(OURS, FM_OP_STORE, string));
+        fm_string_add_pass(string, OURS, FM_OP_STORE);
     /* As often as they are used when they are written: of what draws lots more is left else. */
     if (alternative == CLEAN)
-        fm_string_add_phase(string, over(OURS, FM_OP_LOAD, string));
+        fm_string_add_pass(string, OURS, FM_OP_LOAD);
     if (alternative == OUTSIDE)
-        fm_string_add_phase(string, over(OTHERS, FM_OP_LOAD, string));
-    struct fm_phase timed = over(store ? OURS : OTHERS, store ? FM_OP_STORE : FM_OP_LOAD, string);
-    timed.metered = true;
-    fm_string_add_phase(string, timed);
+        fm_string_add_pass(string, OTHERS, FM_OP_LOAD);
+    fm_string_time_pass(string, store ? OURS : OTHERS, store ? FM_OP_STORE : FM_OP_LOAD);
     return true;
 }
 

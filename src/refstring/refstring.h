@@ -327,6 +327,10 @@ bool fm_string_add_runs(struct fm_string *string, const struct fm_runs *runs, en
                         struct fm_error *err);
 /* Appends a phase of any kind. */
 void fm_string_add_phase(struct fm_string *string, struct fm_phase phase);
+/* Appends one over a whole order, once. */
+void fm_string_add_pass(struct fm_string *string, unsigned order, enum fm_op op);
+/* … and the last one, which is timed; its references need not wait for each other. */
+void fm_string_time_pass(struct fm_string *string, unsigned order, enum fm_op op);
 
 /* Self-check: words distinct, inside the span, phases in order, exactly one metered and last. */
 bool fm_string_check(const struct fm_string *string, struct fm_error *err);

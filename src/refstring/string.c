@@ -73,6 +73,23 @@ void fm_string_add_phase(struct fm_string *string, struct fm_phase phase)
         string->phases[string->phase_count++] = phase;
 }
 
+static struct fm_phase pass_over(const struct fm_string *string, unsigned order, enum fm_op op)
+{
+    return (struct fm_phase){.op = op, .order = order, .references = string->orders[order].count};
+}
+
+void fm_string_add_pass(struct fm_string *string, unsigned order, enum fm_op op)
+{
+    fm_string_add_phase(string, pass_over(string, order, op));
+}
+
+void fm_string_time_pass(struct fm_string *string, unsigned order, enum fm_op op)
+{
+    struct fm_phase phase = pass_over(string, order, op);
+    phase.metered = true;
+    fm_string_add_phase(string, phase);
+}
+
 void fm_string_prime(struct fm_string *string, unsigned laps)
 {
     fm_string_add_phase(string,

@@ -307,13 +307,8 @@ static void judge_caches(struct fm_figures *figures, const struct fm_plan *plan,
     fm_judge(&figures->of[L1_LINE], plan, index, result, "l1d.line", first->line, 0);
     fm_judge(&figures->of[L1_WAYS], plan, index, result, "l1d.ways",
              first->ways == lines ? 0 : first->ways, 0);
-    for (unsigned i = 0; i < machine->cache_count; i++) {
+    for (unsigned i = 1; i < machine->cache_count; i++) {
         const struct fm_cache_description *cache = &machine->caches[i];
-        snprintf(name, sizeof name, "%s.latency_cycles", cache->name);
-        fm_judge(&figures->of[LATENCY], plan, index, result, name, cache->latency,
-                 tolerance(LATENCY, noise, cache->latency));
-        if (i == 0)
-            continue;
         struct fm_error err;
         double truth;
         if (!fm_true_capacity(machine, i, &truth, &err)) {
@@ -331,10 +326,22 @@ static void judge_caches(struct fm_figures *figures, const struct fm_plan *plan,
         snprintf(name, sizeof name, "%s.line", cache->name);
         fm_judge(&figures->of[LINE], plan, index, result, name, cache->line, 0);
     }
-    fm_judge(&figures->of[MEMORY], plan, index, result, "memory.latency_cycles",
-             machine->memory_latency, tolerance(MEMORY, noise, machine->memory_latency));
     judge_surplus(&figures->of[LINE], plan, index,
                   one_too_many(result, "l", machine->cache_count, "line"));
+}
+
+static void judge_latencies(struct fm_figures *figures, const struct fm_plan *plan, unsigned index,
+                            const struct fm_description *machine, const struct fm_result *result)
+{
+    char name[FM_PROPERTY_TEXT];
+    for (unsigned i = 0; i < machine->cache_count; i++) {
+        const struct fm_cache_description *cache = &machine->caches[i];
+        snprintf(name, sizeof name, "%s.latency_cycles", cache->name);
+        fm_judge(&figures->of[LATENCY], plan, index, result, name, cache->latency,
+                 tolerance(LATENCY, plan->noise, cache->latency));
+    }
+    fm_judge(&figures->of[MEMORY], plan, index, result, "memory.latency_cycles",
+             machine->memory_latency, tolerance(MEMORY, plan->noise, machine->memory_latency));
 }
 
 static void print_machine(unsigned index, const struct fm_description *machine)
@@ -368,6 +375,8 @@ static void judge_all(struct fm_figures *figures, const struct fm_plan *plan, un
 {
     if (asked_for(plan, "capacity"))
         judge_caches(figures, plan, index, machine, result);
+    if (asked_for(plan, "latency") || asked_for(plan, "capacity"))
+        judge_latencies(figures, plan, index, machine, result);
     if (asked_for(plan, "ways"))
         judge_structure(figures, plan, index, machine, result);
     if (asked_for(plan, "replacement"))
