@@ -19,8 +19,8 @@
 #define MOST_MISSES  1.5
 #define TRIES        3
 
-/* Loads each of `count` places once, in an order that no prefetcher follows. What is loaded is used:
-   valgrind leaves out loads whose value is overwritten unread. */
+/* Loads each of `count` places once, in an order that no prefetcher follows. What is loaded is
+   used: valgrind leaves out loads whose value is overwritten unread. */
 static void touch(const unsigned char *memory, const uint32_t *places, size_t count)
 {
     unsigned all = 0;

@@ -61,8 +61,8 @@ bool fm_find_code_line(struct fm_lab *lab, struct fm_icache *icache, size_t step
                        struct fm_code_line *look, struct fm_error *err);
 
 /* Whether a rise is there with one jump in each line as well, by about as much. Where it is not, it
-   is the second jump of a line that is one too many: a branch target buffer may have sets and blocks
-   as a cache has, and cost more than a cache whose misses the prediction runs ahead of. */
+   is the second jump of a line that is one too many: a branch target buffer may have sets and
+   blocks as a cache has, and cost more than a cache whose misses the prediction runs ahead of. */
 bool fm_rises_singly(struct fm_lab *lab, const struct fm_icache *icache, size_t step, bool *yes,
                      struct fm_error *err);
 

@@ -33,7 +33,7 @@ static void embed(FILE *out, const char *json)
             continue;
         }
         if (*json == '\xe2')
-            putc(*json, out);
+            putc((unsigned char)*json, out);
         else
             fprintf(out, "\\u%04x", *json);
         json++;
