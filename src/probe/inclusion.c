@@ -60,6 +60,8 @@
    it shows that any is. */
 #define ASKED 0.2
 #define SHOWS 2
+/* … and that they may be, for all that was seen, and leave nothing to conclude. */
+#define TOO_OFTEN 0.7
 /* One line of so many of a walk goes over the same pages and leaves the outer level alone. */
 #define THIN 16
 /* Parts of the step from the outer level to what is beyond it. */
@@ -343,7 +345,8 @@ static const char *judge(const struct seen seen[PASSES], const char **why)
     return says;
 }
 
-/* Whether all passes together show that lines in use are asked of the outer level on the way. */
+/* Whether all passes together show that lines in use are asked of the outer level on the way, or do
+   not show that they are not. */
 static bool are_asked_for(const struct seen seen[PASSES])
 {
     double asked = 0, squares = 0;
@@ -351,7 +354,8 @@ static bool are_asked_for(const struct seen seen[PASSES])
         asked += seen[i].asked / PASSES;
         squares += seen[i].unsure * seen[i].unsure;
     }
-    return asked > fmax(ASKED, SHOWS * sqrt(squares) / PASSES);
+    const double unsure = sqrt(squares) / PASSES;
+    return asked > fmax(ASKED, SHOWS * unsure) || asked + unsure > TOO_OFTEN;
 }
 
 /* Two ways that know nothing of each other: what becomes of hot lines, and what fills the level.
