@@ -269,9 +269,7 @@ static const char *const not_as_walked = "what it holds when filled is not what 
 static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
                               enum choice choice, size_t granule)
 {
-    /* All lines of one place share a set of a first level whose way is no larger than a page. */
-    const bool overrun =
-        index == 1 && choice != ANYWHERE && (choice == SPARSE || fm_classes_of(lab, 0) == 1);
+    const bool overrun = is_one_class(lab, index, choice);
     const double bytes = (double)(shown->held * granule);
     const char *reason = fm_crowd_ways_doubt(lab, shown);
     if (reason)
