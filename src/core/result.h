@@ -96,6 +96,8 @@ struct fm_fact {
 
 /* The fact that tells how many bytes changed the size of their pages while they were measured. */
 #define FM_PAGES_RESIZED "pages_resized"
+/* … and the part of the time in which another thread ran on the core. */
+#define FM_CORE_SHARED "core_shared"
 
 struct fm_environment {
     struct fm_fact facts[32];

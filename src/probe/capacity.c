@@ -310,6 +310,11 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
     const bool wide = high > WIDE * low;
     if (!finding)
         return;
+    if (fm_walk_is_spoilt(&lab->walk, low / NEAR, high * NEAR)) {
+        fm_undetermined(finding,
+                        "other work disturbed most readings around where its misses begin");
+        return;
+    }
     if (high > TOO_WIDE * low) {
         fm_undetermined(finding, "page placement moves its rise too far for the placements tried");
         return;

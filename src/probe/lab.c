@@ -226,6 +226,7 @@ bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_c
     if (!good)
         return false;
     *ns = conclude(&readings, equal_runs);
+    lab->spoilt = readings.count == 0;
     /* Two at once take less than one ever would. */
     if (*ns > 0 && !care->pairs && (lab->fastest_ns <= 0 || *ns < lab->fastest_ns))
         lab->fastest_ns = *ns;

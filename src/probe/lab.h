@@ -108,6 +108,7 @@ struct fm_lab {
     double share;       /* this probe's share of the survey */
     double part;        /* of this probe, where it is done by others who do not know it */
     unsigned disturbed; /* samples thrown away */
+    bool spoilt;        /* the last reading is of such alone */
     unsigned samples;
 };
 

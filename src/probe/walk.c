@@ -119,6 +119,18 @@ size_t fm_walk_unpack(const struct fm_walk *walk, double *bytes, double *latency
     return walk->count;
 }
 
+bool fm_walk_is_spoilt(const struct fm_walk *walk, double from, double to)
+{
+    unsigned spoilt = 0, all = 0;
+    for (size_t i = position(walk, from); i < walk->count; i++) {
+        if ((double)walk->points[i].bytes > to)
+            break;
+        spoilt += walk->points[i].spoilt;
+        all += walk->points[i].placements;
+    }
+    return 2 * spoilt > all;
+}
+
 void fm_walk_cut(struct fm_walk *walk, double bytes)
 {
     walk->count = position(walk, nextafter(bytes, INFINITY));
@@ -139,9 +151,10 @@ static struct fm_walk_point *point_at(struct fm_walk *walk, size_t bytes, size_t
     return point;
 }
 
-static void add_reading(struct fm_walk_point *point, double whole)
+static void add_reading(const struct fm_lab *lab, struct fm_walk_point *point, double whole)
 {
     point->placements++;
+    point->spoilt += lab->spoilt;
     point->sum += whole;
     point->sum_of_squares += whole * whole;
     point->low = fmin(point->low, whole);
@@ -157,7 +170,7 @@ static void add_tlb_reading(struct fm_walk_point *point, double longer, unsigned
 
 void fm_walk_forget(struct fm_walk_point *point)
 {
-    point->placements = 0;
+    point->placements = point->spoilt = 0;
     point->sum = point->sum_of_squares = point->high = 0;
     point->low = INFINITY;
 }
@@ -378,7 +391,7 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
         return false;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
     if (point) {
-        add_reading(point, whole);
+        add_reading(lab, point, whole);
         if (!known)
             add_tlb_reading(point, tlb_ns, weight);
         if (!fit_tlb(lab, err))
@@ -476,7 +489,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
             return false;
         add_tlb_reading(point, single - whole, 1);
     }
-    add_reading(point, whole);
+    add_reading(lab, point, whole);
     return fit_tlb(lab, err);
 }
 
@@ -496,7 +509,7 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
     if (whole < before) {
         const bool asked = point->tlb_count > 0;
         *point = (struct fm_walk_point){.bytes = point->bytes, .unit = unit, .low = whole};
-        add_reading(point, whole);
+        add_reading(lab, point, whole);
         if (asked)
             add_tlb_reading(point, single - whole, 1);
     }

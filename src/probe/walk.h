@@ -23,6 +23,7 @@ struct fm_walk_point {
     unsigned placements;        /* how many placements were measured */
     double sum, sum_of_squares; /* of the string, TLB's part included */
     double low, high;           /* the same, across placements */
+    unsigned spoilt;            /* of these readings, all of whose runs were disturbed */
     bool steady;                /* to mend it changed nothing: there was no interference */
     double tlb_sum;             /* what the sibling takes longer, as measured … */
     double tlb_sum_of_squares;  /* … */
@@ -113,6 +114,10 @@ double fm_walk_tlb_error(const struct fm_walk_point *point);
 
 /* Latency at any footprint, interpolated (log-log) between points, flat beyond the ends. */
 double fm_walk_at(const struct fm_walk *walk, double bytes);
+
+/* Whether most readings between two footprints are of disturbed runs: the least of several, but
+   what made them long may have been there all the time. */
+bool fm_walk_is_spoilt(const struct fm_walk *walk, double from, double to);
 
 /* The walk as arrays of footprints, latencies and relative errors (NULL: not wanted); returns how
    many points there are. */

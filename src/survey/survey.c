@@ -12,6 +12,8 @@
 
 /* A change of the cycle time within a survey that is worth a warning. */
 #define DRIFT 0.03
+/* … and the part of the time that another thread may run on the core without one. */
+#define SELDOM_SHARED 0.05
 
 /* In the order they run: each after what it needs. */
 /* clang-format off */
@@ -290,6 +292,19 @@ static void warn(const struct fm_lab *lab)
                        known->far_bytes / 0x1p20);
 }
 
+/* Something that no system tells of: the thread may belong to another virtual machine. */
+static void warn_of_shared_core(struct fm_result *result)
+{
+    const struct fm_value *part = fm_environment_get(&result->environment, FM_CORE_SHARED);
+    if (!part || part->kind != FM_VALUE_NUMBER || !(part->number > SELDOM_SHARED))
+        return;
+    fm_result_warn(result, "core-shared",
+                   "let the core's other CPU rest, or measure again when the host is less busy",
+                   "another thread ran on this core at %.0f%% of the moments it was looked for: it "
+                   "takes its part of the first caches and TLBs",
+                   100 * part->number);
+}
+
 /* The system's word for it; what entries map was found out by itself. */
 static void warn_of_resized(struct fm_result *result)
 {
@@ -325,6 +340,7 @@ bool fm_survey(struct fm_machine *machine, const struct fm_claims *claims,
     if (good) {
         warn(lab);
         machine->ops->observe(machine, &result->environment);
+        warn_of_shared_core(result);
         warn_of_resized(result);
         if (claims)
             fm_ledger_claims(result, claims);

@@ -67,10 +67,11 @@ static void waits_until_it_is_over(void **state)
 {
     (void)state;
     struct fm_canary canary;
+    struct fm_patience patience = {0};
     struct wavering clock;
     open_canary(&canary, &clock, 30);
-    assert_true(fm_canary_wait(&canary, 0));
-    assert_true(canary.waited_ns > 0);
+    assert_true(fm_canary_wait(&canary, &patience, 0));
+    assert_true(patience.waited_ns > 0);
     assert_true(fm_canary_is_calm(&canary));
     fm_canary_close(&canary);
 }
@@ -80,14 +81,15 @@ static void does_not_wait_for_ever(void **state)
 {
     (void)state;
     struct fm_canary canary;
+    struct fm_patience patience = {0};
     struct wavering clock;
     open_canary(&canary, &clock, UINT64_MAX);
-    assert_false(fm_canary_wait(&canary, 0));
-    const double at_first = canary.waited_ns;
-    assert_false(fm_canary_wait(&canary, 0));
-    assert_true(canary.waited_ns == at_first);
-    assert_false(fm_canary_wait(&canary, 2e9));
-    assert_true(canary.waited_ns > at_first && canary.waited_ns < at_first + 2e9);
+    assert_false(fm_canary_wait(&canary, &patience, 0));
+    const double at_first = patience.waited_ns;
+    assert_false(fm_canary_wait(&canary, &patience, 0));
+    assert_true(patience.waited_ns == at_first);
+    assert_false(fm_canary_wait(&canary, &patience, 2e9));
+    assert_true(patience.waited_ns > at_first && patience.waited_ns < at_first + 2e9);
     fm_canary_close(&canary);
 }
 

@@ -230,6 +230,45 @@ static void keeps_to_the_published_method(void **state)
     simulated->ops->close(simulated);
 }
 
+/* Every run is said to be disturbed. */
+static const struct fm_machine_ops *calm_ops;
+
+static bool run_disturbed(struct fm_machine *machine, const struct fm_string *string,
+                          unsigned repeats, struct fm_sample *samples, struct fm_error *err)
+{
+    const bool good = calm_ops->run(machine, string, repeats, samples, err);
+    for (unsigned i = 0; i < repeats && good; i++)
+        samples[i].disturbed = true;
+    return good;
+}
+
+/* What is found by asking many times over stands; an edge that was only seen through what others
+   did to it does not. */
+static void does_not_believe_disturbed_edges(void **state)
+{
+    (void)state;
+    const struct fm_description description = small_machine();
+    const struct fm_survey_options options = lab_options();
+    struct fm_error err = {0};
+    struct fm_result result;
+    struct fm_machine *machine = fm_simulated_open(&description, 1, &err);
+    assert_non_null(machine);
+    calm_ops = machine->ops;
+    struct fm_machine_ops ops = *calm_ops;
+    ops.run = run_disturbed;
+    machine->ops = &ops;
+    fm_result_init(&result);
+    assert_true(fm_survey(machine, NULL, &options, &result, &err));
+    lab_expect(&result, "l1d.capacity", 4096, 0);
+    const struct fm_finding *outer = lab_finding(&result, "l2.capacity");
+    assert_int_equal(outer->status, FM_UNDETERMINED);
+    assert_non_null(strstr(outer->note, "disturbed"));
+    assert_true(lab_has_warning(&result, "interference"));
+    fm_result_free(&result);
+    machine->ops = calm_ops;
+    machine->ops->close(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +279,7 @@ int main(void)
         cmocka_unit_test(repeats_itself_with_the_same_seed),
         cmocka_unit_test(runs_what_is_asked_for),
         cmocka_unit_test(keeps_to_the_published_method),
+        cmocka_unit_test(does_not_believe_disturbed_edges),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@ import { measured, structureName } from './model.js'
 
 const NAMES = {
   kind: 'Kind of machine', arch: 'Architecture', cpu: 'CPU measured on', page_size: 'Page', page_sizes: 'Other page sizes',
-  memory_limit: 'Largest arena', clock: 'Clock', counters: 'Counters', virtualised: 'Virtualised', thp: 'Transparent huge pages', steal: 'Stolen time',
+  memory_limit: 'Largest arena', clock: 'Clock', counters: 'Counters', virtualised: 'Virtualised', thp: 'Transparent huge pages', steal: 'Stolen time', core_shared: 'Core shared with another thread',
   kernel: 'Kernel', cpus: 'CPUs', online: 'CPUs online', context_switches: 'Context switches', load_average: 'Load average',
   page_mapping: 'Page placement', hypervisor: 'Hypervisor', governor: 'Frequency governor'
 }
@@ -22,7 +22,7 @@ function fact(key, value) {
     return `${value.name}, steps of ${number(value.resolution_ns, 'ns')}`
   if (key === 'counters')
     return `${value.meter}: misses of ${value.misses.map(structureName).join(', ')}`
-  if (key === 'steal')
+  if (key === 'steal' || key === 'core_shared')
     return percent(value)
   if (key === 'load_average')
     return value.toFixed(2)

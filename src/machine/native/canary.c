@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "machine/native/loops.h"
 
@@ -20,10 +19,8 @@
 #define FORGIVE 1
 /* Steps to find out how long one takes. */
 #define TRIAL 4096
-/* Between two looks, and the part of the time that may be spent so, and what may be at once. */
-#define PAUSE_NS   10000000
-#define MOST_PART  0.25
-#define AT_ONCE_NS 0.5e9
+/* Between two looks. */
+#define PAUSE_NS 10e6
 
 static double walk(const struct fm_canary *canary, uint64_t steps)
 {
@@ -96,14 +93,10 @@ bool fm_canary_is_calm(const struct fm_canary *canary)
     return fm_canary_even(ns, SLOTS, FORGIVE);
 }
 
-bool fm_canary_wait(struct fm_canary *canary, double passed_ns)
+bool fm_canary_wait(const struct fm_canary *canary, struct fm_patience *patience, double passed_ns)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    while (canary->waited_ns < AT_ONCE_NS + MOST_PART * passed_ns) {
-        nanosleep(&pause, NULL);
-        canary->waited_ns += PAUSE_NS;
+    while (fm_patience_pause(patience, PAUSE_NS, passed_ns))
         if (fm_canary_is_calm(canary))
             return true;
-    }
     return false;
 }

@@ -10,13 +10,13 @@
 #include <stddef.h>
 
 #include "core/meter.h"
+#include "machine/native/patience.h"
 
 struct fm_canary {
     const struct fm_meter *clock;
     char *base; /* a chain over a few pages; NULL: there was no memory, and all seems calm */
     size_t bytes;
-    uint64_t steps;   /* of the chain, that one walk goes */
-    double waited_ns; /* for calm, in all */
+    uint64_t steps; /* of the chain, that one walk goes */
 };
 
 void fm_canary_open(struct fm_canary *canary, const struct fm_meter *clock, size_t page);
@@ -25,9 +25,8 @@ void fm_canary_close(struct fm_canary *canary);
 /* Whether nothing disturbs the computer at this moment. Takes a tenth of a millisecond. */
 bool fm_canary_is_calm(const struct fm_canary *canary);
 
-/* Waits until it is calm, and lets a part of `passed_ns` at the most be spent on waiting in all:
-   a computer that is never calm is measured all the same. False: it is not. */
-bool fm_canary_wait(struct fm_canary *canary, double passed_ns);
+/* Waits until it is calm, as long as patience lasts. False: it is not. */
+bool fm_canary_wait(const struct fm_canary *canary, struct fm_patience *patience, double passed_ns);
 
 /* Whether walks that should take the same do, but for so many. */
 bool fm_canary_even(const double *ns, size_t count, size_t forgive);

@@ -7,6 +7,7 @@
 #include "machine/native/canary.h"
 #include "machine/native/pin.h"
 #include "machine/native/placements.h"
+#include "machine/native/sibling.h"
 #include "machine/native/watch.h"
 
 struct fm_computer {
@@ -18,6 +19,8 @@ struct fm_computer {
     struct fm_arena arena; /* the placement in use */
     struct fm_watch watch;
     struct fm_canary canary;
+    struct fm_sibling sibling;
+    struct fm_patience patience; /* with either */
 };
 
 /* The machine's run, count and chain. */

@@ -43,5 +43,7 @@ void fm_walk_flush(struct fm_walk *walk, uint64_t references);
 
 /* Dependent operations on one register; the result depends on the last. */
 uint64_t fm_operate(enum fm_chain kind, uint64_t operations);
+/* As many steps of several chains of adds, none of which waits for another. */
+uint64_t fm_operate_wide(uint64_t steps);
 
 #endif

@@ -84,6 +84,7 @@ struct fm_machine *fm_native_open(int cpu, const struct fm_meter *clock, struct 
     info->memory_limit = safe_memory();
     info->clock = clock->info;
     fm_canary_open(&computer->canary, clock, info->page_size);
+    fm_sibling_open(&computer->sibling, clock);
     return &computer->machine;
 }
 

@@ -25,6 +25,7 @@
 struct work {
     struct fm_computer *computer;
     const struct fm_string *string;
+    bool alone;                         /* on the core, as it begins */
     uint64_t *values[FM_STRING_ORDERS]; /* of each order that is stored to: what its words hold */
 };
 
@@ -297,6 +298,37 @@ static void run_again(const struct work *work, unsigned repeats, struct fm_sampl
     run_phases(work, repeats, mark, clock->ops->now(clock), samples);
 }
 
+static double passed_ns(const struct fm_computer *computer)
+{
+    return 1e9 * fm_watch_seconds(&computer->watch);
+}
+
+static bool wait_for_sibling(struct fm_computer *computer)
+{
+    return fm_sibling_wait(&computer->sibling, &computer->patience, passed_ns(computer));
+}
+
+/* Runs while the core is ours alone, before and after: what shares it shares its first caches and
+   TLBs. A single run may follow on another and is made but once. One that takes long is seldom
+   alone all the time, and what it misses costs more than what a neighbour adds. */
+static void run_alone(const struct work *work, unsigned repeats, struct fm_watch_mark mark,
+                      struct fm_instant start, struct fm_sample *samples)
+{
+    struct fm_computer *computer = work->computer;
+    const struct fm_meter *clock = computer->clock;
+    bool alone = work->alone;
+    run_phases(work, repeats, mark, start, samples);
+    if (since(clock, start, clock->ops->now(clock)) > WORTH_A_LOOK_NS)
+        return;
+    for (int i = 0; alone && !fm_sibling_is_idle(&computer->sibling); i++) {
+        alone = repeats > 1 && i < MOST_AGAIN && wait_for_sibling(computer);
+        if (alone)
+            run_again(work, repeats, samples);
+    }
+    if (!alone)
+        mark_disturbed(samples, repeats);
+}
+
 /* Runs that were disturbed by what shows in nothing else are made again when it is over; short ones
    at once, which takes less than to ask. A single run may follow on another, and is made but once.
  */
@@ -306,14 +338,14 @@ static void run_in_calm(const struct work *work, unsigned repeats, struct fm_wat
     struct fm_computer *computer = work->computer;
     const struct fm_meter *clock = computer->clock;
     const double resolution_ns = clock->info.resolution_ns;
-    run_phases(work, repeats, mark, start, samples);
+    run_alone(work, repeats, mark, start, samples);
     const bool brief = since(clock, start, clock->ops->now(clock)) < BRIEF_NS;
     for (int i = 0; i < MOST_AGAIN && repeats > 1 && is_suspect(samples, repeats, resolution_ns);
          i++) {
         const bool ask = !brief || i > 0;
         if (ask && fm_canary_is_calm(&computer->canary))
             return;
-        if (ask && !fm_canary_wait(&computer->canary, 1e9 * fm_watch_seconds(&computer->watch))) {
+        if (ask && !fm_canary_wait(&computer->canary, &computer->patience, passed_ns(computer))) {
             mark_disturbed(samples, repeats);
             return;
         }
@@ -328,6 +360,7 @@ bool fm_computer_run(struct fm_machine *machine, const struct fm_string *string,
     if (!check(&work, err))
         return false;
     memset(samples, 0, repeats * sizeof *samples);
+    work.alone = wait_for_sibling(work.computer);
     const struct fm_meter *clock = work.computer->clock;
     const struct fm_watch_mark mark = fm_watch_now();
     const struct fm_instant start = clock->ops->now(clock);

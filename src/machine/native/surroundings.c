@@ -42,6 +42,7 @@ static void note_interference(struct fm_computer *computer, struct fm_environmen
         fm_environment_set(environment, "steal", fm_number(steal));
     fm_environment_set(environment, "context_switches",
                        fm_number((double)fm_watch_switches(&computer->watch)));
+    fm_environment_set(environment, FM_CORE_SHARED, fm_number(fm_sibling_busy(&computer->sibling)));
     double load;
     if (getloadavg(&load, 1) == 1)
         fm_environment_set(environment, "load_average", fm_number(load));
