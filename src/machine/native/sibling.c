@@ -12,8 +12,10 @@
 #define FIRST 64
 /* What independent operations may take more than at the least. Another thread costs a fifth of them
    and more, a timer's interrupt spoils one of several. */
-#define SHARED   1.1
-#define TRIES    2
+#define SHARED 1.1
+#define TRIES  2
+/* A chain that nothing has held up. */
+#define STRAIGHT 1.03
 #define PAUSE_NS 200e3
 
 static double time_chain(const struct fm_sibling *sibling)
@@ -34,33 +36,38 @@ static double time_wide(const struct fm_sibling *sibling)
     return clock->ops->elapsed_ns(clock, start, clock->ops->now(clock));
 }
 
-/* The shortest of each: an interrupt makes one longer, and would make the other look short. */
-static double look(const struct fm_sibling *sibling)
+/* The shortest of several: an interrupt makes one longer. A chain that took longer than it ever
+   need, all the same, would make the rest look short, and is nothing to go by later. */
+static double look(struct fm_sibling *sibling)
 {
     double chain = INFINITY, wide = INFINITY;
     for (int i = 0; i < TRIES; i++) {
         chain = fmin(chain, time_chain(sibling));
         wide = fmin(wide, time_wide(sibling));
     }
-    return chain > 0 ? wide / chain : INFINITY;
+    const double ratio = chain > 0 ? wide / chain : INFINITY;
+    sibling->chain_ns = fmin(sibling->chain_ns, chain);
+    if (chain <= STRAIGHT * sibling->chain_ns)
+        sibling->least = fmin(sibling->least, ratio);
+    return ratio;
 }
 
 void fm_sibling_open(struct fm_sibling *sibling, const struct fm_meter *clock)
 {
-    *sibling = (struct fm_sibling){.clock = clock, .operations = TRIAL, .least = INFINITY};
+    *sibling = (struct fm_sibling){
+        .clock = clock, .operations = TRIAL, .chain_ns = INFINITY, .least = INFINITY};
     time_chain(sibling);
     const double each = fmax(time_chain(sibling) / TRIAL, 1e-3);
     const double look_ns = fmax(LOOK_NS, LEAST_STEP * clock->info.resolution_ns);
     sibling->operations = (uint64_t)(look_ns / each) + 1;
     for (int i = 0; i < FIRST; i++)
-        sibling->least = fmin(sibling->least, look(sibling));
+        look(sibling);
 }
 
 bool fm_sibling_is_idle(struct fm_sibling *sibling)
 {
-    const double first = look(sibling);
-    sibling->least = fmin(sibling->least, first);
-    const bool idle = first <= SHARED * sibling->least || look(sibling) <= SHARED * sibling->least;
+    const bool idle =
+        look(sibling) <= SHARED * sibling->least || look(sibling) <= SHARED * sibling->least;
     sibling->looks++;
     sibling->busy += !idle;
     return idle;

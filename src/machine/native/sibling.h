@@ -17,7 +17,8 @@
 struct fm_sibling {
     const struct fm_meter *clock;
     uint64_t operations; /* of a chain, in one look */
-    double least;        /* what independent ones took against a chain at the least */
+    double chain_ns;     /* what a chain took at the least … */
+    double least;        /* … and independent ones against it */
     uint64_t looks, busy;
 };
 
