@@ -167,28 +167,51 @@ static double mean_of(const double *values, size_t count, double *error)
     return sum;
 }
 
+/* What was lost on some placements: when groups were driven out, and beyond a part of that when
+   they were flushed. */
+struct losses {
+    double most[PLACEMENTS_MOST], above[PLACEMENTS_MOST];
+    size_t count;
+};
+
 /* Unknown where hardly anything is lost. */
-static bool compare(struct fm_lab *lab, const struct plan *plan, size_t count,
+static enum fm_filled judge(const struct losses *losses, double step)
+{
+    double error, noise;
+    if (losses->count < 2)
+        return FM_FILLED_UNKNOWN;
+    const double all = mean_of(losses->most, losses->count, &error);
+    const double part = mean_of(losses->above, losses->count, &noise);
+    /* That flushed ones take a place is plain by itself; that they take none is so only where those
+       that are driven out do. */
+    if (part > SURE * noise && part > LOST * step)
+        return FM_FILLED_BY_LOADS;
+    if (!(all > LOST * step && all > SURE * error))
+        return FM_FILLED_UNKNOWN;
+    /* What is lost without the groups, and not with them, is a policy's doing. */
+    const bool spared = part < -SURE * noise && part > -2 * BETWEEN * all;
+    return spared ? FM_FILLED_BY_VICTIMS : FM_FILLED_UNKNOWN;
+}
+
+/* On so many placements, and on as many again until they tell. */
+static bool compare(struct fm_lab *lab, const struct plan *plan, size_t few, size_t most,
                     enum fm_filled *filled, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[plan->outer];
-    const double step = level[1].height_ns - level->height_ns;
-    double most[PLACEMENTS_MOST], above[PLACEMENTS_MOST], error, noise;
-    for (size_t i = 0; i < count; i++) {
+    struct losses losses = {.count = 0};
+    for (size_t i = 0; i < most && *filled == FM_FILLED_UNKNOWN; i++) {
         double ns[WAYS];
-        if (!time_placement(lab, plan, ns, err))
+        if (!fm_lab_go_on(lab, lab->part, err) || !time_placement(lab, plan, ns, err))
             return false;
-        most[i] = ns[DRIVEN_OUT] - ns[ALONE];
-        above[i] = ns[FLUSHED] - ns[ALONE] - BETWEEN * most[i];
+        const double lost = ns[DRIVEN_OUT] - ns[ALONE];
+        const double above = ns[FLUSHED] - ns[ALONE] - BETWEEN * lost;
+        if (!isnan(above)) {
+            losses.most[losses.count] = lost;
+            losses.above[losses.count++] = above;
+        }
+        if ((i + 1) % few == 0)
+            *filled = judge(&losses, level[1].height_ns - level->height_ns);
     }
-    const double all = mean_of(most, count, &error), part = mean_of(above, count, &noise);
-    if (!(all > LOST * step && all > SURE * error))
-        return true;
-    /* What is lost without the groups, and not with them, is a policy's doing. */
-    if (part < -SURE * noise && part > -2 * BETWEEN * all)
-        *filled = FM_FILLED_BY_VICTIMS;
-    else if (part > SURE * noise)
-        *filled = FM_FILLED_BY_LOADS;
     return true;
 }
 
@@ -203,14 +226,14 @@ bool fm_ask_what_fills(struct fm_lab *lab, size_t outer, enum fm_filled *filled,
     if (!plan.number)
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a list of blocks");
     const bool counted = fm_levels_are_fairly_counted(lab);
-    const size_t count = counted      ? PLACEMENTS_COUNTED
-                         : outer == 1 ? PLACEMENTS_SECOND
-                                      : PLACEMENTS_OUTER;
-    bool good = compare(lab, &plan, count, filled, err);
+    const size_t few = counted      ? PLACEMENTS_COUNTED
+                       : outer == 1 ? PLACEMENTS_SECOND
+                                    : PLACEMENTS_OUTER;
+    bool good = compare(lab, &plan, few, outer == 1 ? PLACEMENTS_MOST : few, filled, err);
     /* A level inside that draws lots gives up some of a large group before that is flushed. */
     if (good && *filled == FM_FILLED_UNKNOWN && outer == 1 && !counted) {
         plan.group = 1;
-        good = compare(lab, &plan, PLACEMENTS_MOST, filled, err);
+        good = compare(lab, &plan, PLACEMENTS_MOST, PLACEMENTS_MOST, filled, err);
     }
     free(plan.number);
     return good;

@@ -37,10 +37,10 @@
 #define LARGE_OUTER 0.25
 /* Readings of walks that do not leave the outer level, to compare with; those before them, until
    all is there; and how many of the highest are not believed. */
-#define MOST_QUIET     128
-#define SETTLE         4
-#define UNBELIEVED     2
-#define LARGE_READINGS 16
+#define MOST_QUIET   128
+#define SETTLE       4
+#define UNBELIEVED   2
+#define FEW_READINGS 16
 /* … of counts, of which one is like the other where lines in use are kept; and where lots are drawn
    that decide it. */
 #define COUNTED (UNBELIEVED + 2)
@@ -55,13 +55,6 @@
 #define SOME 0.85
 /* Part of the lines in use that may miss while the outer level is left alone. */
 #define HOT 0.05
-/* Times that each line in use is asked of the outer level while that is filled once, by what is
-   lost on the way in any case, that may be why it is kept there; and the standard errors by which
-   it shows that any is. */
-#define ASKED 0.2
-#define SHOWS 2
-/* … and that they may be, for all that was seen, and leave nothing to conclude. */
-#define TOO_OFTEN 0.7
 /* One line of so many of a walk goes over the same pages and leaves the outer level alone. */
 #define THIN 16
 /* Parts of the step from the outer level to what is beyond it. */
@@ -73,7 +66,6 @@ struct pair {
     size_t lines; /* hot ones in each page of the group */
     struct fm_range walk;
     size_t chunk, large, sweep; /* lines of the walk */
-    double turns;               /* times that it fills the outer level, about */
     double most_ns;             /* no reading of the hot lines is believed above this */
 };
 
@@ -116,11 +108,6 @@ struct quiet {
     double ns, spread;
     size_t count;
 };
-
-static double error_of(const struct quiet *quiet)
-{
-    return quiet->spread / sqrt((double)quiet->count);
-}
 
 /* After walks of so many lines. */
 static bool time_quiet(struct fm_lab *lab, const struct pair *pair, size_t lines, size_t readings,
@@ -169,8 +156,6 @@ struct seen {
     double cold;   /* part of the hot lines that were lost while the outer level was left alone */
     double misses; /* of a hot line, over the walk */
     double error;  /* standard error of that, by how much equal readings differ */
-    double asked;  /* times a hot line was asked of the outer level while that was filled … */
-    double unsure; /* … and the standard error of that */
     double beyond; /* in the end: 0: found in the outer level, 1: beyond it; NAN: disturbed */
 };
 
@@ -216,17 +201,15 @@ static bool pass(struct fm_lab *lab, struct pair *pair, struct seen *seen, struc
     if (!fm_lab_place(lab, pair->walk.from + pair->walk.lines * pair->walk.unit, err))
         return false;
     pair->hot.seed = fm_lab_seed(lab);
-    if (!time_outer(lab, pair, &outer_ns, err) || !time_quiet(lab, pair, 1, many, &idle, err) ||
-        !time_quiet(lab, pair, pair->large, LARGE_READINGS, &large, err) ||
+    if (!time_outer(lab, pair, &outer_ns, err) ||
+        !time_quiet(lab, pair, 1, FEW_READINGS, &idle, err) ||
+        !time_quiet(lab, pair, pair->large, FEW_READINGS, &large, err) ||
         !time_quiet(lab, pair, pair->chunk, chunks < many ? chunks : many, &base, err) ||
         !walk_past(lab, pair, base.ns, &sum, err) ||
         !time_hot(lab, pair, pair->walk.lines, pair->sweep, &ns, err))
         return false;
     if (sum > NONE * (far_ns - inner_ns) && !walk_thinly(lab, pair, base.ns, &thinly, err))
         return false;
-    const double fills = (outer->height_ns - inner_ns) * pair->turns / (double)chunks;
-    seen->asked = (base.ns - idle.ns) / fills;
-    seen->unsure = hypot(error_of(&base), error_of(&idle)) / fills;
     seen->cold = (large.ns - idle.ns) / (outer->height_ns - inner_ns);
     seen->misses = (sum - fmax(thinly, 0)) / (far_ns - inner_ns);
     seen->error = base.spread * sqrt((double)chunks * (1 + (double)chunks / (double)base.count)) /
@@ -281,7 +264,6 @@ static bool plan(const struct fm_lab *lab, size_t outer, struct pair *pair, cons
         .most_ns = 2 * level[1].height_ns,
     };
     const double turns = lab->known.scattered ? SCATTERED * TURNS : TURNS;
-    pair->turns = turns;
     pair->walk.lines = (size_t)(turns * whole / (double)unit) + pair->sweep;
     if (pair->chunk == 0)
         *why = "the level inside it is too small";
@@ -345,29 +327,18 @@ static const char *judge(const struct seen seen[PASSES], const char **why)
     return says;
 }
 
-/* Whether all passes together show that lines in use are asked of the outer level on the way, or do
-   not show that they are not. */
-static bool are_asked_for(const struct seen seen[PASSES])
-{
-    double asked = 0, squares = 0;
-    for (size_t i = 0; i < PASSES; i++) {
-        asked += seen[i].asked / PASSES;
-        squares += seen[i].unsure * seen[i].unsure;
-    }
-    const double unsure = sqrt(squares) / PASSES;
-    return asked > fmax(ASKED, SHOWS * unsure) || asked + unsure > TOO_OFTEN;
-}
-
 /* Two ways that know nothing of each other: what becomes of hot lines, and what fills the level.
-   `says` is NULL where hot lines say nothing, for the reason `why`. */
+   `says` is NULL where hot lines say nothing, for the reason `why`. To be exclusive takes both:
+   lines in use are now and then lost to what a system does meanwhile, are asked of the outer level
+   again, and kept there for that, as if they had come with the victims. */
 static void report(struct fm_finding *finding, const char *says, const char *why,
-                   enum fm_filled filled, bool in_use, const char *meter)
+                   enum fm_filled filled, const char *meter)
 {
     const bool exclusive = says && strcmp(says, "exclusive") == 0;
     const bool asked = filled != FM_FILLED_UNKNOWN;
-    if (exclusive && !asked && in_use)
-        fm_undetermined(finding, "the level inside it may ask it for lines in use often enough for "
-                                 "it to keep them");
+    if (exclusive && !asked)
+        fm_undetermined(finding, "lines in use are kept in it, and it could not be seen whether "
+                                 "victims brought them there");
     else if (says && asked && exclusive != (filled == FM_FILLED_BY_VICTIMS))
         fm_undetermined(finding, "what becomes of lines in use is at odds with what fills it");
     else if (says && asked)
@@ -407,7 +378,7 @@ static bool ask(struct fm_lab *lab, size_t outer, struct fm_error *err)
     if (!finding)
         return true;
     const char *says = good ? judge(seen, &why) : NULL;
-    report(finding, says, why, filled, good && are_asked_for(seen), fm_served_meter(lab));
+    report(finding, says, why, filled, fm_served_meter(lab));
     return true;
 }
 
