@@ -97,7 +97,10 @@ static void unblur(struct fm_lab *lab, struct fm_known_level *level, size_t inde
     fm_lab_fitted(lab, &fitted);
     if (!fm_fitted_height(&fitted, index, &ns, &low, &high))
         return;
-    level->height_low = fmin(level->height_low, low * (1 - LEAST_WIDTH));
+    /* Memory takes no less than what it serves together with caches, if nothing else was at work.
+     */
+    const double least = index + 1 < lab->known.count ? 0 : level->height_low * (1 - MOVED);
+    level->height_low = fmax(fmin(level->height_low, low * (1 - LEAST_WIDTH)), least);
     level->height_high = fmax(level->height_high, high * (1 + LEAST_WIDTH));
     if (fabs(ns / level->height_ns - 1) < BLURRED)
         return;
