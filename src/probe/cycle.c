@@ -14,6 +14,8 @@
 #define AGREE    0.03
 /* Part of a cycle by which the clock is another. */
 #define CHANGED 0.01
+/* … and as much less as passes for the same, from one survey to the next. */
+#define LEAST_WIDTH 0.005
 /* Long enough for a core that was idle to have reached its speed. */
 #define WARM_UP_NS 2e6
 
@@ -113,7 +115,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         return true;
     }
     /* Noise only adds, so the truth is rather below the least reading than above. */
-    const double wide = fmax(chains.add_spread + chains.rotate_spread, 0.002);
+    const double wide = fmax(chains.add_spread + chains.rotate_spread, LEAST_WIDTH);
     fm_measured(cycle, rotate, rotate * (1 - wide), rotate * (1 + wide),
                 slow == 1 && fast == 1 ? 0.99 : 0.8, "dependent-chain", NULL);
     fm_list_add(cycle->witnesses[0], sizeof cycle->witnesses[0], FM_LIST, "clock/rotate");

@@ -20,7 +20,8 @@
 #define LARGE (1u << 24)
 /* What readings of one plateau differ by when something else is at work. */
 #define MOVED 0.05
-/* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps. */
+/* What two good surveys of one machine differ by: clock grain, frequency, rounding of laps; and as
+   much more for each level further out, which the more others take their turns at. */
 #define LEAST_WIDTH 0.01
 /* … and by lines that miss the first level, of which few may hit after all. */
 #define STEERED 0.025
@@ -89,6 +90,11 @@ static bool take_at_its_word(struct fm_lab *lab, const struct fm_known_level *le
     return fm_refit_walk(lab, &was, WELL_DESCRIBED);
 }
 
+static double least_width(size_t index)
+{
+    return LEAST_WIDTH * (double)(1 + index);
+}
+
 /* A plateau that its neighbours blur stands higher or lower than it would by itself. */
 static void unblur(struct fm_lab *lab, struct fm_known_level *level, size_t index)
 {
@@ -100,8 +106,8 @@ static void unblur(struct fm_lab *lab, struct fm_known_level *level, size_t inde
     /* Memory takes no less than what it serves together with caches, if nothing else was at work.
      */
     const double least = index + 1 < lab->known.count ? 0 : level->height_low * (1 - MOVED);
-    level->height_low = fmax(fmin(level->height_low, low * (1 - LEAST_WIDTH)), least);
-    level->height_high = fmax(level->height_high, high * (1 + LEAST_WIDTH));
+    level->height_low = fmax(fmin(level->height_low, low * (1 - least_width(index))), least);
+    level->height_high = fmax(level->height_high, high * (1 + least_width(index)));
     if (fabs(ns / level->height_ns - 1) < BLURRED)
         return;
     level->blurred = true;
@@ -214,8 +220,8 @@ static bool measure(struct fm_lab *lab, size_t index, struct fm_mixtures *mixtur
     /* The walk came there at another time, and found it as it was then. */
     const double then = flat && index > 0 ? readings.walk : height;
     level->height_ns = height;
-    level->height_low = fmin(low, fmin(height, then)) * (1 - LEAST_WIDTH);
-    level->height_high = fmax(high, fmax(height, then)) * (1 + LEAST_WIDTH);
+    level->height_low = fmin(low, fmin(height, then)) * (1 - least_width(index));
+    level->height_high = fmax(high, fmax(height, then)) * (1 + least_width(index));
     if (flat)
         return true;
     if (index == 1)
