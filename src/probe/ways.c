@@ -13,7 +13,7 @@
 #include "probe/ways_inside.h"
 
 /* References that may be spent on a level, in each effort. */
-static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUGH] = 5e7};
+static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUGH] = 4e7};
 /* … and what is left of that where an event is asked: a trial takes three laps instead of ten; and
    for the clock, which is asked then for what that leaves open. */
 #define COUNTED 0.3
