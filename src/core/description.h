@@ -9,7 +9,7 @@
 #include "core/machine.h"
 
 enum fm_holds { FM_HOLDS_DATA, FM_HOLDS_INSTRUCTIONS, FM_HOLDS_BOTH };
-enum fm_index { FM_INDEX_VIRTUAL, FM_INDEX_PHYSICAL, FM_INDEX_HASHED };
+enum fm_index { FM_INDEX_VIRTUAL, FM_INDEX_PHYSICAL, FM_INDEX_HASHED, FM_INDEX_FOLDED };
 enum fm_replacement {
     FM_REPLACE_LRU,
     FM_REPLACE_TREE_PLRU,

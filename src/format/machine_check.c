@@ -126,6 +126,8 @@ static bool check_cache(struct fm_yaml *yaml, size_t i, struct fm_cache_descript
                             cache->line, fm_format_size(page, text), text);
     if (!check_bypass(yaml, "caches", i, cache->fp_bypass, cache->level, cache->holds))
         return false;
+    if (cache->index == FM_INDEX_FOLDED)
+        return fm_yaml_fail(yaml, "caches", i, "index", "is one of TLBs alone; use hashed");
     const uint64_t lines = cache->capacity / cache->line;
     if (cache->capacity % cache->line)
         return fm_yaml_fail(yaml, "caches", i, "capacity",
@@ -278,12 +280,16 @@ static bool check_tlb(struct fm_yaml *yaml, size_t i, struct fm_tlb_description 
         return false;
     if (tlb->index == FM_INDEX_PHYSICAL)
         return fm_yaml_fail(yaml, "tlbs", i, "index",
-                            "a TLB is asked before the physical address is known; use virtual or "
-                            "hashed");
+                            "a TLB is asked before the physical address is known; use virtual, "
+                            "folded or hashed");
     if (tlb->pages_per_entry & (tlb->pages_per_entry - 1))
         return fm_yaml_fail(yaml, "tlbs", i, "pages_per_entry", "%u is no power of two; use one",
                             tlb->pages_per_entry);
     const uint32_t sets = tlb->entries / tlb->ways;
+    if (tlb->index == FM_INDEX_FOLDED && (sets & (sets - 1)))
+        return fm_yaml_fail(yaml, "tlbs", i, "index",
+                            "%u sets are no power of two, whose bits could be folded; use hashed",
+                            sets);
     if (tlb->reserved % sets || tlb->reserved >= tlb->entries)
         return fm_yaml_fail(yaml, "tlbs", i, "reserved",
                             "%u must leave entries and be as many in each of %u sets; use a "

@@ -14,6 +14,7 @@ static const char *const holds_words[] = {[FM_HOLDS_DATA] = "data",
 static const char *const index_words[] = {[FM_INDEX_VIRTUAL] = "virtual",
                                           [FM_INDEX_PHYSICAL] = "physical",
                                           [FM_INDEX_HASHED] = "hashed",
+                                          [FM_INDEX_FOLDED] = "folded",
                                           NULL};
 static const char *const write_words[] = {
     [FM_WRITE_BACK] = "back", [FM_WRITE_THROUGH] = "through", NULL};

@@ -23,6 +23,7 @@ struct fm_known_tlb {
     bool cost_open;                 /* the cost is not told */
     double rest_ns;                 /* what a reference takes besides */
     unsigned entries;               /* 0: not determined */
+    unsigned row_low, row_high;     /* where ways are not: entries by pages in a row; 0: neither */
     unsigned ways;                  /* 0: not determined */
     unsigned sets;                  /* 0: not determined; 1: fully associative */
     bool hashed;                    /* no stride keeps to one of the sets */
@@ -94,6 +95,10 @@ bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *y
 /* Holds what was found against the walk over caches, which took a TLB's part out of its readings
    without knowing any of this; warns where the two do not agree. */
 void fm_compare_with_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs);
+
+/* Finds how many pages in a row a level holds whose ways nothing tells, and whether that is all it
+   holds. Its piece must be known. */
+bool fm_find_tlb_row(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
 
 /* Finds how much an entry maps: a page, several neighbours, or a piece of one. Corrects entries and
    sets, which were counted in pages. */

@@ -253,7 +253,8 @@ bool fm_measure_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool
         take_away(tlbs, index);
         return true;
     }
-    if (!measure_level(lab, tlbs, index, err) || !fm_find_tlb_piece(lab, tlbs, index, err))
+    if (!measure_level(lab, tlbs, index, err) || !fm_find_tlb_piece(lab, tlbs, index, err) ||
+        (index > 0 && !tlbs->list.code && !fm_find_tlb_row(lab, tlbs, index, err)))
         return false;
     struct fm_known_tlb *tlb = &tlbs->known[index];
     if (tlb->hashed || !tlb->ways) {

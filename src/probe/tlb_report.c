@@ -14,6 +14,8 @@
 #define SLOW 2
 /* Part of a cost by which readings of it may differ for it to be told. */
 #define UNSTEADY 0.3
+/* How sure entries are that pages in a row tell. */
+#define IN_A_ROW 0.8
 
 static struct fm_finding *tlb_finding(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index,
                                       const char *attribute, const char *unit)
@@ -49,12 +51,38 @@ static bool is_unsteady(const struct fm_known_tlb *tlb)
     return tlb->cost_high - tlb->cost_low > UNSTEADY * tlb->step.cost;
 }
 
+/* Of the numbers that pages in a row leave, the one that the most halvings divide: an address is
+   folded to a power of two of sets. */
+static void report_row(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
+{
+    const struct fm_known_tlb *tlb = &tlbs->known[index];
+    unsigned entries = tlb->row_high;
+    for (unsigned part = 1; tlb->row_high / part * part >= tlb->row_low; part *= 2)
+        entries = tlb->row_high / part * part;
+    struct fm_finding *finding = tlb_finding(lab, tlbs, index, "entries", "");
+    if (finding)
+        fm_measured(finding, entries, tlb->row_low, tlb->row_high, IN_A_ROW, "rows",
+                    tlbs->evidence);
+    const double piece = (double)tlb->piece;
+    finding = tlb_finding(lab, tlbs, index, "reach", "B");
+    if (finding)
+        fm_measured(finding, entries * piece, tlb->row_low * piece, tlb->row_high * piece, IN_A_ROW,
+                    "rows", tlbs->evidence);
+    fm_tlb_open(lab, tlbs, index, "ways", "",
+                "pages in a row fill it evenly, so a hash folds their numbers; no pages were found "
+                "that share a set by themselves");
+}
+
 static void report_level(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t index)
 {
     const struct fm_known_tlb *tlb = &tlbs->known[index];
     /* One more than one set holds has all of them miss: if some hit, a few that share a set of
        several were taken for it. */
     const bool some_hit = tlb->sets == 1 && !tlb->spares && is_unsteady(tlb);
+    if (tlb->ways == 0 && tlb->row_low) {
+        report_row(lab, tlbs, index);
+        return;
+    }
     if (tlb->ways == 0 || some_hit) {
         char reason[sizeof((struct fm_finding *)0)->note];
         snprintf(reason, sizeof reason,
@@ -111,7 +139,8 @@ static void report_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index)
     const bool slow = tlb->step.missed > SLOW * tlb->step.held;
     /* One that a hash serves may rise in two parts, of which this is the first. */
     const bool part = index + 1 < tlbs->count && tlb[1].step.held < SLOW * tlb->step.missed;
-    tlb->cost_open = unsteady || (tlb->soft && tlb->spares) || ((slow || part) && !tlb->ways);
+    tlb->cost_open =
+        unsteady || (tlb->soft && tlb->spares) || ((slow || part) && !tlb->ways && !tlb->row_low);
     if (tlb->cost_open) {
         const char *reason = unsteady ? "it differs too much from one place to another: not all "
                                         "pages miss where most do"

@@ -21,7 +21,7 @@ static bool open_level(struct fm_tlb_level *tlb, const struct fm_tlb_description
     if (tlb->page_size_count == 0)
         tlb->page_sizes[tlb->page_size_count++] = base_page;
     tlb->fp_bypass = description->fp_bypass;
-    tlb->hashed = description->index == FM_INDEX_HASHED;
+    tlb->index = description->index;
     tlb->pages_per_entry = description->pages_per_entry ? description->pages_per_entry : 1;
     /* Those that are not ours are as many in each set. */
     const uint32_t sets = description->entries / description->ways;
@@ -139,7 +139,15 @@ bool fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t bytes, uint64_t page_size, s
 
 static uint32_t set_of(const struct fm_tlb_level *tlb, uint32_t number)
 {
-    return fm_remainder(tlb->tags.by_sets, tlb->hashed ? (uint32_t)fm_mix64(number) : number);
+    const struct fm_divisor *sets = &tlb->tags.by_sets;
+    switch (tlb->index) {
+    case FM_INDEX_HASHED:
+        return fm_remainder(*sets, (uint32_t)fm_mix64(number));
+    case FM_INDEX_FOLDED:
+        return fm_remainder(*sets, number ^ fm_quotient(*sets, number));
+    default:
+        return fm_remainder(*sets, number);
+    }
 }
 
 /* The pages of the arena are larger from now on; what was known of them is void. */

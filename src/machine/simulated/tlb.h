@@ -29,7 +29,7 @@ struct fm_tlb_level {
     enum fm_holds holds;
     double latency;
     bool fp_bypass; /* loads of real numbers go past it */
-    bool hashed;    /* the set is drawn from all bits of the number */
+    enum fm_index index;
     uint32_t pages_per_entry;
     uint32_t shift; /* from the finest pieces in use to what an entry maps */
     uint64_t page_sizes[FM_PAGE_SIZES];
