@@ -51,12 +51,14 @@ static double slope_of(const double *x, const double *y, size_t count)
     return square > 0 ? product / square : 0;
 }
 
-/* By the readings that a hinge at each place would have, which are more the further it lies: what
-   remains is compared for each of them. */
+/* A straight line is known half as well at its end as in its middle, and the level before it adds
+   to that. By the readings that a hinge at each place would have, which are more the further it
+   lies: what remains is compared for each of them. */
 bool fm_fit_hinge(const double *x, const double *y, size_t count, double reach,
                   struct fm_hinge *hinge)
 {
-    double least = INFINITY;
+    double least = count ? x[count - 1] - x[0] : 0;
+    bool found = false;
     for (size_t i = 1; i < count; i++)
         for (int part = 0; part < PLACES; part++) {
             const double at = x[i - 1] + (x[i] - x[i - 1]) * part / PLACES;
@@ -70,15 +72,16 @@ bool fm_fit_hinge(const double *x, const double *y, size_t count, double reach,
             if (error >= least)
                 continue;
             least = error;
+            found = true;
             const size_t rise = within - i, half = rise / 2;
             const double first = slope_of(x + i, y + i, half);
             *hinge = (struct fm_hinge){
                 .at = at,
                 .slope = slope,
-                .error = error / sqrt((double)rise),
+                .error = error * sqrt(4 / (double)rise + 1 / (double)i),
                 .noise = noise,
                 .bend = first > 0 ? slope_of(x + i + half, y + i + half, rise - half) / first
                                   : INFINITY};
         }
-    return isfinite(least);
+    return found;
 }

@@ -97,7 +97,7 @@ bool fm_is_a_tlb(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, bool *y
 void fm_compare_with_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs);
 
 /* Finds how many pages in a row a level holds whose ways nothing tells, and whether that is all it
-   holds. Its piece must be known. */
+   holds. */
 bool fm_find_tlb_row(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct fm_error *err);
 
 /* Finds how much an entry maps: a page, several neighbours, or a piece of one. Corrects entries and

@@ -68,6 +68,7 @@ static void report_row(struct fm_lab *lab, const struct fm_tlbs *tlbs, size_t in
     if (finding)
         fm_measured(finding, entries * piece, tlb->row_low * piece, tlb->row_high * piece, IN_A_ROW,
                     "rows", tlbs->evidence);
+    report_number(lab, tlbs, index, "page_size", "B", piece, "pieces", NULL);
     fm_tlb_open(lab, tlbs, index, "ways", "",
                 "pages in a row fill it evenly, so a hash folds their numbers; no pages were found "
                 "that share a set by themselves");

@@ -312,6 +312,36 @@ static void finds_most_hashed_tlbs_in_noise(void **state)
     assert_true(told >= SURVEYS);
 }
 
+/* Where an address is folded, as second levels of many an x86 do, pages in a row fill the sets
+   evenly: that tells the entries, if nothing else does. */
+static void finds_a_folded_tlb(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t entries, ways, pages_per_entry;
+        enum fm_replacement replacement;
+    } tlbs[] = {{1536, 12, 1, FM_REPLACE_LRU},
+                {1024, 8, 1, FM_REPLACE_TREE_PLRU},
+                {768, 6, 2, FM_REPLACE_LRU}};
+    for (size_t i = 0; i < LAB_OF(sizeof tlbs / sizeof tlbs[0]); i++) {
+        struct fm_result result;
+        struct fm_description machine = tlb_lab();
+        add_tlb(&machine, 64, 4);
+        machine.tlbs[0].replacement = FM_REPLACE_TREE_PLRU;
+        add_tlb(&machine, tlbs[i].entries, tlbs[i].ways);
+        machine.tlbs[1].latency = 9;
+        machine.tlbs[1].index = FM_INDEX_FOLDED;
+        machine.tlbs[1].replacement = tlbs[i].replacement;
+        machine.tlbs[1].pages_per_entry = tlbs[i].pages_per_entry;
+        disturb(&machine);
+        survey(&machine, MANY_PAGES, 1, &result);
+        lab_expect(&result, "dtlb2.entries", tlbs[i].entries, 0);
+        lab_expect(&result, "dtlb2.page_size",
+                   (double)(tlbs[i].pages_per_entry * machine.page_size), 0);
+        fm_result_free(&result);
+    }
+}
+
 /* … or leave it open: never a wrong number. */
 static void says_nothing_wrong_of_a_hashed_index(void **state)
 {
@@ -691,6 +721,7 @@ int main(void)
         cmocka_unit_test(finds_pieces_of_pages_in_few_ways),
         cmocka_unit_test(leaves_out_entries_that_others_pinned),
         cmocka_unit_test(finds_hashed_tlbs),
+        cmocka_unit_test(finds_a_folded_tlb),
         cmocka_unit_test(finds_most_hashed_tlbs_in_noise),
         cmocka_unit_test(says_nothing_wrong_of_a_hashed_index),
         cmocka_unit_test(says_nothing_wrong_of_other_policies),
