@@ -64,10 +64,16 @@ void fm_sibling_open(struct fm_sibling *sibling, const struct fm_meter *clock)
         look(sibling);
 }
 
+static bool seems_idle(struct fm_sibling *sibling)
+{
+    const double ratio = look(sibling); /* it may also find a new least */
+    return ratio <= SHARED * sibling->least;
+}
+
+/* What makes one look long may be over by the second. */
 bool fm_sibling_is_idle(struct fm_sibling *sibling)
 {
-    const bool idle =
-        look(sibling) <= SHARED * sibling->least || look(sibling) <= SHARED * sibling->least;
+    const bool idle = seems_idle(sibling) || seems_idle(sibling);
     sibling->looks++;
     sibling->busy += !idle;
     return idle;
