@@ -168,6 +168,13 @@ uint32_t fm_order_turn(uint64_t *state, uint32_t ways)
     return way;
 }
 
+uint32_t fm_order_way_at(const uint64_t *state, uint32_t ways, uint32_t place, uint32_t before)
+{
+    if (ways <= FM_ORDER_PACKED)
+        return (uint32_t)(state[0] >> 4 * place) & 15;
+    return ways <= ROW ? in_row(state, place) : older(state[place ? before : ways]);
+}
+
 void fm_order_retire(uint64_t *state, uint32_t ways, uint32_t way)
 {
     if (ways <= FM_ORDER_PACKED) {

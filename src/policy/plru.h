@@ -33,6 +33,16 @@ static inline uint64_t fm_plru_bits_use(uint64_t used, uint64_t all, uint32_t wa
     return (used | own) == all ? own : used | own;
 }
 
+/* The way at a place of the order that the tree makes: at each node the half that it points to comes
+   first. With no way empty, trees that agree in what lies at each place will go on doing so. */
+static inline uint32_t fm_plru_tree_way_at(uint64_t tree, uint32_t ways, uint32_t place)
+{
+    uint32_t node = 1;
+    for (uint32_t half = ways / 2; half > 0; half /= 2)
+        node = 2 * node + ((uint32_t)(tree >> node & 1) ^ ((place & half) != 0));
+    return node - ways;
+}
+
 /* The lowest way that was not used. Of a single way there is none such. */
 static inline uint32_t fm_plru_bits_victim(uint64_t used, uint64_t all)
 {

@@ -216,7 +216,8 @@ static void run_both(struct fm_rng *rng, struct fm_walker *walker, struct naive 
     };
     const struct fm_phase *phase = &string.phases[0];
     struct fm_counts counts;
-    fm_walk(walker, &string, phase, 0);
+    fm_walker_begin(walker);
+    fm_walk(walker, &string, phase, 0, 0);
     fm_walker_count(walker, phase->references, &counts);
     naive->counts = (struct fm_counts){0};
     naive->cycles = 0;

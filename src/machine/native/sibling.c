@@ -73,7 +73,9 @@ static bool seems_idle(struct fm_sibling *sibling)
 /* What makes one look long may be over by the second. */
 bool fm_sibling_is_idle(struct fm_sibling *sibling)
 {
-    const bool idle = seems_idle(sibling) || seems_idle(sibling);
+    bool idle = seems_idle(sibling);
+    if (!idle)
+        idle = seems_idle(sibling);
     sibling->looks++;
     sibling->busy += !idle;
     return idle;

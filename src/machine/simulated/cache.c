@@ -30,10 +30,9 @@ bool fm_cache_open(struct fm_cache *cache, const struct fm_cache_description *de
     const size_t slots = (size_t)cache->tags.sets * cache->tags.stride;
     cache->dirty = calloc(slots, sizeof *cache->dirty);
     cache->alias = calloc(slots, sizeof *cache->alias);
-    cache->visits = calloc(cache->tags.sets, sizeof *cache->visits);
     if (cache->in_parts)
         cache->parts = calloc(slots, sizeof *cache->parts);
-    if (cache->dirty && cache->alias && cache->visits && (cache->parts || !cache->in_parts))
+    if (cache->dirty && cache->alias && (cache->parts || !cache->in_parts))
         return true;
     fm_cache_close(cache);
     return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to simulate the cache %s", description->name);
@@ -44,7 +43,6 @@ void fm_cache_close(struct fm_cache *cache)
     fm_tags_close(&cache->tags);
     free(cache->dirty);
     free(cache->alias);
-    free(cache->visits);
     free(cache->parts);
     *cache = (struct fm_cache){0};
 }

@@ -42,8 +42,6 @@ struct fm_cache {
     uint8_t *dirty;       /* by slot */
     uint64_t dirty_count; /* how many are, so that machines that only read pay nothing */
     uint32_t *alias;      /* by slot, virtual line; kept where named, and tied or dirty */
-    uint32_t *visits;     /* by set, of an inclusive cache: the last batch that came there */
-    uint32_t visit;
 
     double store_latency; /* cycles, of a write that ends here */
     uint32_t streaming;   /* whole lines stored in a row that make stores stream; 0: none do */

@@ -173,6 +173,14 @@ void fm_hierarchy_close(struct fm_hierarchy *hierarchy)
         fm_cache_close(&hierarchy->code[i]);
 }
 
+bool fm_hierarchy_is_dirty(const struct fm_hierarchy *hierarchy)
+{
+    bool dirty = false;
+    for (unsigned i = 0; i < hierarchy->count; i++)
+        dirty |= hierarchy->caches[i].dirty_count != 0;
+    return dirty;
+}
+
 /* The first write-back level from `level` on that holds the line keeps the data; else memory. */
 static unsigned keep(struct fm_hierarchy *hierarchy, unsigned level, struct fm_address at)
 {

@@ -72,6 +72,13 @@ double fm_hierarchy_code_latency(const struct fm_hierarchy *hierarchy, unsigned 
 /* Whether the first cache that code meets holds the line; changes nothing. */
 bool fm_hierarchy_holds_code(const struct fm_hierarchy *hierarchy, struct fm_address at);
 
+/* Whether something has to be written back. */
+bool fm_hierarchy_is_dirty(const struct fm_hierarchy *hierarchy);
+
+/* Bytes of the aligned block around a word of which a load may bring parts unasked; `pairs`: lines
+   come from memory two by two. */
+uint64_t fm_hierarchy_block(const struct fm_hierarchy *hierarchy, bool pairs);
+
 /* Whether at present what a level does depends on those inside alone: lines come whole, nothing has
    to be written back, and levels are no more than one of inclusive, exclusive and sectored, or
    `pairs` of lines come from memory. */

@@ -13,16 +13,15 @@ struct victims {
 static unsigned find_victims(struct fm_cache *cache, const struct fm_address *addresses,
                              unsigned count, struct victims *victims)
 {
-    const struct fm_tags *tags = &cache->tags;
+    struct fm_tags *tags = &cache->tags;
     struct fm_batch batch;
     fm_cache_aim(cache, addresses, count, &batch, true);
     victims->count = 0;
-    cache->visit++;
+    fm_tags_begin_visits(tags);
     for (unsigned i = 0; i < count; i++) {
         const size_t set = batch.sets[i];
-        if (cache->visits[set] == cache->visit)
+        if (!fm_tags_visit(tags, batch.sets[i]))
             return i;
-        cache->visits[set] = cache->visit;
         if (fm_tags_find(tags, batch.sets[i], batch.tags[i]) != FM_NO_SLOT)
             continue;
         const uint32_t way = fm_order_oldest(tags->state + set * tags->words, tags->ways);

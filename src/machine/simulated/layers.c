@@ -18,6 +18,14 @@ static uint32_t brings(const struct fm_hierarchy *hierarchy, unsigned level, boo
     return pairs && level + 1 == hierarchy->count ? 2u << cache->shift : cache->sector;
 }
 
+uint64_t fm_hierarchy_block(const struct fm_hierarchy *hierarchy, bool pairs)
+{
+    uint64_t most = 1;
+    for (unsigned i = 0; i < hierarchy->count; i++)
+        most = brings(hierarchy, i, pairs) > most ? brings(hierarchy, i, pairs) : most;
+    return most;
+}
+
 static bool hands_on(const struct fm_hierarchy *hierarchy, unsigned level)
 {
     return level + 1 < hierarchy->count && hierarchy->caches[level + 1].exclusive;
@@ -37,14 +45,12 @@ static unsigned most_asked(const struct fm_hierarchy *hierarchy, bool pairs)
 
 bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy, bool pairs)
 {
-    bool dirty = false, in_parts = false;
-    for (unsigned i = 0; i < hierarchy->count; i++) {
-        dirty |= hierarchy->caches[i].dirty_count != 0;
+    bool in_parts = false;
+    for (unsigned i = 0; i < hierarchy->count; i++)
         in_parts |= hierarchy->caches[i].in_parts;
-    }
     const unsigned kinds =
         hierarchy->exclusive + hierarchy->inclusive + hierarchy->sectored + pairs;
-    return !dirty && !in_parts && kinds <= 1 && most_asked(hierarchy, pairs) <= FM_BATCH;
+    return !fm_hierarchy_is_dirty(hierarchy) && !in_parts && kinds <= 1 && most_asked(hierarchy, pairs) <= FM_BATCH;
 }
 
 /* Whether a level gives away a line that it serves: the level inside that takes it has lines as

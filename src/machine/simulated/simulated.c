@@ -78,6 +78,22 @@ static bool check(const struct simulated *sim, const struct fm_string *string, u
     return fm_check_jumps(string, err);
 }
 
+static bool goes_on(const struct fm_phase *phase, const struct fm_phase *next)
+{
+    return next->order == phase->order && next->window == phase->window && next->op == phase->op;
+}
+
+/* References right after a phase that go on round what it goes round. */
+static uint64_t to_come(const struct fm_phase *phase, const struct fm_phase *metered,
+                        unsigned repeats)
+{
+    uint64_t references = 0;
+    const struct fm_phase *next = phase;
+    while (next++ < metered && goes_on(phase, next))
+        references += next == metered ? repeats * next->references : next->references;
+    return references;
+}
+
 /* The clock shows the time and the counters, where they are on, the events of the same runs: to
    read one does not disturb the other here. */
 static bool run(struct fm_machine *machine, const struct fm_string *string, unsigned repeats,
@@ -90,14 +106,16 @@ static bool run(struct fm_machine *machine, const struct fm_string *string, unsi
         return fm_fail(err, FM_ERR_UNSUPPORTED,
                        "the machine file describes no instruction cache at level 1");
     const struct fm_phase *metered = &string->phases[string->phase_count - 1];
+    fm_walker_begin(&sim->walker);
     for (const struct fm_phase *phase = string->phases; phase < metered; phase++) {
-        fm_walk(&sim->walker, string, phase, 0);
+        fm_walk(&sim->walker, string, phase, 0, to_come(phase, metered, repeats));
         fm_sim_clock_pass(&sim->walker.clock, fm_walker_cycles(&sim->walker, phase->references));
     }
     size_t position = 0;
     for (unsigned i = 0; i < repeats; i++) {
         fm_walker_read_clock(&sim->walker);
-        position = fm_walk(&sim->walker, string, metered, position);
+        position = fm_walk(&sim->walker, string, metered, position,
+                           (repeats - i - 1) * metered->references);
         samples[i] = (struct fm_sample){
             .ns = fm_sim_clock_time(&sim->walker.clock,
                                     fm_walker_cycles(&sim->walker, metered->references)),

@@ -46,13 +46,14 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
     tags->order_mask = tags->packed ? UINT64_MAX >> (4 * (FM_ORDER_PACKED - ways)) : 0;
     tags->tag = allocate(slots(tags) * sizeof *tags->tag);
     tags->state = allocate((size_t)tags->sets * tags->words * sizeof *tags->state);
+    tags->visits = calloc(tags->sets, sizeof *tags->visits);
     tags->searched = ways <= SEARCHED_WAYS;
     if (!tags->searched) {
         /* At most half full, so that a probe rarely goes beyond the first cell. */
         tags->table_shift = (uint32_t)__builtin_clz((uint32_t)entries) - 1;
         tags->table = allocate(table_size(tags) * sizeof *tags->table);
     }
-    if (!tags->tag || !tags->state || (!tags->searched && !tags->table)) {
+    if (!tags->tag || !tags->state || !tags->visits || (!tags->searched && !tags->table)) {
         fm_tags_close(tags);
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for the tags of a cache of %llu lines",
                        (unsigned long long)entries);
@@ -65,6 +66,7 @@ void fm_tags_close(struct fm_tags *tags)
 {
     free(tags->tag);
     free(tags->state);
+    free(tags->visits);
     free(tags->table);
     free(tags->by_tag);
     *tags = (struct fm_tags){0};

@@ -29,6 +29,8 @@ struct fm_tags {
     uint32_t table_shift;
     uint32_t *by_tag; /* slot + 1; instead of the hash table */
     uint32_t by_tag_size;
+    uint32_t *visits; /* by set: the last round that came there */
+    uint32_t visit;
     bool searched; /* rows are: there is neither table */
     struct fm_divisor by_sets;
     uint32_t sets, ways, stride, words;
@@ -74,6 +76,19 @@ void fm_tags_drop(struct fm_tags *tags, size_t slot);
 
 /* A slot drawn evenly from all, empty or not. */
 size_t fm_tags_draw(const struct fm_tags *tags, struct fm_rng *rng);
+
+/* In a round from here on, whether it is the first time that this set is come to. */
+static inline void fm_tags_begin_visits(struct fm_tags *tags)
+{
+    tags->visit++;
+}
+
+static inline bool fm_tags_visit(struct fm_tags *tags, uint32_t set)
+{
+    const bool first = tags->visits[set] != tags->visit;
+    tags->visits[set] = tags->visit;
+    return first;
+}
 
 /* The rarer halves of the functions below: a table, a policy that is no packed order. */
 size_t fm_tags_look_up(const struct fm_tags *tags, uint32_t set, uint32_t tag);

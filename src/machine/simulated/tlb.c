@@ -150,6 +150,17 @@ static uint32_t set_of(const struct fm_tlb_level *tlb, uint32_t number)
     }
 }
 
+static uint32_t number_of(const struct fm_tlbs *tlbs, const struct fm_tlb_level *tlb,
+                          uint32_t piece)
+{
+    return piece >> (tlb->shift + tlbs->grown_shift);
+}
+
+uint32_t fm_tlb_set(const struct fm_tlbs *tlbs, const struct fm_tlb_level *tlb, uint32_t piece)
+{
+    return set_of(tlb, number_of(tlbs, tlb, piece));
+}
+
 /* The pages of the arena are larger from now on; what was known of them is void. */
 static void grow(struct fm_tlbs *tlbs)
 {
@@ -166,7 +177,7 @@ unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_tlb_path *path, struct fm_
         struct fm_tlb_level *tlb = path->used[level];
         struct fm_batch numbers;
         for (unsigned i = 0; i < count; i++) {
-            numbers.tags[i] = pieces->tags[i] >> (tlb->shift + tlbs->grown_shift);
+            numbers.tags[i] = number_of(tlbs, tlb, pieces->tags[i]);
             numbers.sets[i] = set_of(tlb, numbers.tags[i]);
         }
         count = fm_tags_pass(&tlb->tags, &numbers, count, missed);

@@ -67,6 +67,9 @@ bool fm_tlbs_hold(const struct fm_tlbs *tlbs, uint64_t page_size);
 bool fm_tlbs_prepare(struct fm_tlbs *tlbs, uint64_t bytes, uint64_t page_size,
                      struct fm_error *err);
 
+/* The set that a piece of the arena comes to. */
+uint32_t fm_tlb_set(const struct fm_tlbs *tlbs, const struct fm_tlb_level *tlb, uint32_t piece);
+
 /* References to a batch of pieces, the tags, no two in a row being equal. Returns how many missed
    all levels; those are now the first of the batch. */
 unsigned fm_tlbs_pass(struct fm_tlbs *tlbs, struct fm_tlb_path *path, struct fm_batch *pieces,

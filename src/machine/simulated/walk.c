@@ -132,6 +132,7 @@ void fm_walker_read_clock(struct fm_walker *walker)
     for (uint32_t i = 0; i < count; i++)
         pieces.tags[i] = arena + (i << page_shift);
     path->last_piece = pieces.tags[count - 1];
+    fm_laps_disturb(&walker->laps);
     fm_tlbs_pass(&walker->tlbs, path, &pieces, count);
 }
 
@@ -369,20 +370,31 @@ static void reset_counters(struct fm_walker *walker, bool real)
     walker->prefetcher.prefetched = 0;
 }
 
+void fm_walker_begin(struct fm_walker *walker)
+{
+    fm_laps_forget(&walker->laps);
+}
+
 size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
-               const struct fm_phase *phase, size_t from)
+               const struct fm_phase *phase, size_t from, uint64_t to_come)
 {
     const struct fm_order *order = &string->orders[phase->order];
     const size_t window = phase->window ? phase->window : order->count;
+    const struct fm_round round = {order->word, window};
     struct fm_sim_clock *clock = &walker->clock;
+    fm_laps_pause(walker);
     reset_counters(walker, phase->op == FM_OP_LOAD_REAL);
+    fm_laps_resume(walker, &round, phase->op, from, to_come);
     walker->jumped = phase->op == FM_OP_JUMP;
-    for (uint64_t left = phase->references; left > 0;) {
+    uint64_t left = phase->references - fm_laps_skip(walker, phase->references);
+    while (left > 0) {
         const uint64_t most = least(least(left, FM_BATCH), clock->until_pollution);
         const uint64_t count = least(most, window - from);
         run(walker, order, phase->op, order->word + from, (unsigned)count);
         left -= count;
         from = from + count == window ? 0 : from + count;
+        if (from == 0)
+            left -= fm_laps_end(walker, left);
         if (clock->until_pollution == UINT64_MAX)
             continue;
         clock->until_pollution -= count;

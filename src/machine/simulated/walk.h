@@ -8,6 +8,7 @@
 #include "machine/simulated/clock.h"
 #include "machine/simulated/front.h"
 #include "machine/simulated/hierarchy.h"
+#include "machine/simulated/laps.h"
 #include "machine/simulated/placement.h"
 #include "machine/simulated/prefetch.h"
 #include "machine/simulated/tlb.h"
@@ -19,6 +20,7 @@ struct fm_walker {
     struct fm_placement placement;
     struct fm_prefetcher prefetcher;
     struct fm_sim_clock clock;
+    struct fm_laps laps;
     bool missing; /* most of the last batch missed level 1 */
     uint64_t base_page;
     double walk_latency, memory_latency;
@@ -48,10 +50,14 @@ bool fm_walker_place(struct fm_walker *walker, uint64_t bytes, uint64_t page_siz
 /* What reading the clock does to what comes next: its own pages are translated. */
 void fm_walker_read_clock(struct fm_walker *walker);
 
+/* A string will be run from its first phase on. */
+void fm_walker_begin(struct fm_walker *walker);
+
 /* Runs the phase from position `from` of its order; returns the position after the last. The
-   counters in the parts begin at zero. */
+   counters in the parts begin at zero. `to_come` references are sure to follow that go on round
+   what this phase goes round. */
 size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
-               const struct fm_phase *phase, size_t from);
+               const struct fm_phase *phase, size_t from, uint64_t to_come);
 
 /* The true cycles, and the events, of the phase that was walked last and was so many references
    long. */

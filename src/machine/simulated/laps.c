@@ -1,0 +1,169 @@
+#include "machine/simulated/laps.h"
+
+#include <string.h>
+
+#include "core/rng.h"
+#include "machine/simulated/walk.h"
+
+/* So many laps that differ from the one before, and no more are looked at. */
+#define LOOKS 6
+
+static const struct fm_lap_counts none;
+
+void fm_laps_forget(struct fm_laps *laps)
+{
+    *laps = (struct fm_laps){.to_come = 0};
+}
+
+void fm_laps_disturb(struct fm_laps *laps)
+{
+    laps->whole = false;
+    laps->known = false;
+    laps->settled = false;
+}
+
+static struct fm_lap_counts counters(const struct fm_walker *walker)
+{
+    struct fm_lap_counts counts = {.prefetched = walker->prefetcher.prefetched};
+    memcpy(counts.served, walker->served, sizeof counts.served);
+    memcpy(counts.tlb_missed, walker->tlbs.data.missed, sizeof counts.tlb_missed);
+    return counts;
+}
+
+/* Adds so many times what came between two readings. */
+static void add(struct fm_lap_counts *sum, const struct fm_lap_counts *from,
+                const struct fm_lap_counts *to, uint64_t times)
+{
+    for (unsigned i = 0; i <= FM_CACHE_LEVELS; i++)
+        sum->served[i] += times * (to->served[i] - from->served[i]);
+    for (unsigned i = 0; i < FM_TLB_LEVELS; i++)
+        sum->tlb_missed[i] += times * (to->tlb_missed[i] - from->tlb_missed[i]);
+    sum->prefetched += times * (to->prefetched - from->prefetched);
+}
+
+void fm_laps_pause(struct fm_walker *walker)
+{
+    struct fm_laps *laps = &walker->laps;
+    const struct fm_lap_counts now = counters(walker);
+    add(&laps->earlier, &laps->begun, &now, 1);
+    laps->begun = none;
+}
+
+/* A phase looks its first page up once more than a lap that goes on would: of a TLB that is no LRU
+   this may be news. */
+static bool is_seamless(const struct fm_walker *walker)
+{
+    const struct fm_tlb_path *path = &walker->tlbs.data;
+    return path->used_count <= path->first || path->used[path->first]->tags.promotes;
+}
+
+void fm_laps_resume(struct fm_walker *walker, const struct fm_round *round, enum fm_op op,
+                    size_t from, uint64_t to_come)
+{
+    struct fm_laps *laps = &walker->laps;
+    if (laps->round.words != round->words || laps->round.count != round->count || laps->op != op)
+        *laps = (struct fm_laps){.round = *round, .op = op};
+    laps->to_come = to_come;
+    if (from == 0) {
+        laps->whole = true;
+        laps->earlier = none;
+    }
+    laps->settled &= is_seamless(walker);
+}
+
+/* Whether a lap can be known by the rows of its sets: nothing is lost by chance or dirty, what
+   comes unasked is part of a block around what was asked for, and pages stay what they are. */
+static bool is_plain(const struct fm_walker *walker, const struct fm_lap_counts *lap)
+{
+    const struct fm_tlbs *tlbs = &walker->tlbs;
+    const unsigned tlb_count = tlbs->data.used_count;
+    const bool walks = tlb_count > 0 && lap->tlb_missed[tlb_count - 1] > 0;
+    const bool growing = tlbs->growth.misses && !tlbs->grown_shift;
+    const bool loads = walker->laps.op == FM_OP_LOAD || walker->laps.op == FM_OP_LOAD_REAL;
+    const bool alone = !walker->prefetcher.kinds || fm_prefetcher_pairs(&walker->prefetcher);
+    return loads && alone && walker->clock.until_pollution == UINT64_MAX &&
+           !(walks && (growing || walker->cold_extra > 0)) &&
+           !fm_hierarchy_is_dirty(&walker->hierarchy);
+}
+
+/* Whether a level may lose lines otherwise than to others that take their place: it gives them away,
+   or one outside it that holds all that it does made room in this lap. */
+static bool drops(const struct fm_hierarchy *hierarchy, unsigned level,
+                  const struct fm_lap_counts *lap)
+{
+    uint64_t missed = lap->served[hierarchy->count];
+    bool inclusive = false;
+    for (unsigned i = hierarchy->count; i-- > level + 1;) {
+        inclusive |= hierarchy->caches[i].inclusive && missed > 0;
+        missed += lap->served[i];
+    }
+    return inclusive || hierarchy->caches[level].exclusive;
+}
+
+/* Over what the lap has asked: a level that it did not come to is as it was. */
+static uint64_t take_fingerprint(struct fm_walker *walker, const struct fm_lap_counts *lap)
+{
+    const struct fm_round *round = &walker->laps.round;
+    struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    const struct fm_tlb_path *path = &walker->tlbs.data;
+    const uint64_t block = fm_hierarchy_block(hierarchy, walker->prefetcher.kinds != 0);
+    uint64_t print = path->last_piece, came = round->count;
+    for (unsigned i = 0; i < hierarchy->count && came > 0; i++) {
+        print = fm_mix64(print) +
+                fm_fingerprint_cache(&hierarchy->caches[i], &walker->placement, round, block,
+                                     drops(hierarchy, i, lap));
+        came -= lap->served[i];
+    }
+    came = round->count;
+    for (unsigned i = path->first; i < path->used_count && came > 0; i++) {
+        print = ~fm_mix64(print) + fm_fingerprint_tlb(path->used[i], &walker->tlbs, round);
+        came = lap->tlb_missed[i];
+    }
+    return print;
+}
+
+uint64_t fm_laps_skip(struct fm_walker *walker, uint64_t left)
+{
+    struct fm_laps *laps = &walker->laps;
+    const uint64_t times = left / laps->round.count;
+    if (!laps->settled || times == 0)
+        return 0;
+    const struct fm_tlb_path *path = &walker->tlbs.data;
+    struct fm_lap_counts counts = counters(walker);
+    add(&counts, &none, &laps->same, times);
+    add(&laps->begun, &none, &laps->same, times);
+    memcpy(walker->served, counts.served, sizeof counts.served);
+    memcpy(walker->tlbs.data.missed, counts.tlb_missed, sizeof counts.tlb_missed);
+    walker->prefetcher.prefetched = counts.prefetched;
+    if (path->used_count)
+        walker->tlbs.walks += times * laps->same.tlb_missed[path->used_count - 1];
+    return times * laps->round.count;
+}
+
+/* A fingerprint is worth taking where, after the lap that confirms it, one more is to come. */
+static bool is_worthwhile(const struct fm_laps *laps, uint64_t left)
+{
+    const uint64_t to_come = (left + laps->to_come) / laps->round.count;
+    return laps->looks < LOOKS && to_come >= (laps->known ? 1 : 2);
+}
+
+uint64_t fm_laps_end(struct fm_walker *walker, uint64_t left)
+{
+    struct fm_laps *laps = &walker->laps;
+    const struct fm_lap_counts now = counters(walker);
+    struct fm_lap_counts lap = laps->earlier;
+    add(&lap, &laps->begun, &now, 1);
+    if (!laps->settled) {
+        const bool look = laps->whole && is_worthwhile(laps, left) && is_plain(walker, &lap);
+        const uint64_t print = look ? take_fingerprint(walker, &lap) : 0;
+        laps->settled = look && laps->known && print == laps->fingerprint;
+        laps->same = lap;
+        laps->looks += look && !laps->settled;
+        laps->known = look;
+        laps->fingerprint = print;
+    }
+    laps->whole = true;
+    laps->begun = now;
+    laps->earlier = none;
+    return fm_laps_skip(walker, left);
+}
