@@ -10,6 +10,7 @@
 /* The bits of tree_plru.c after a use of the way. */
 static inline uint64_t fm_plru_tree_use(uint64_t tree, uint32_t ways, uint32_t way)
 {
+#pragma GCC unroll 6 /* as many levels as there can be: no branch where the ways are known */
     for (uint32_t node = ways + way; node > 1; node /= 2) {
         const uint64_t left = ~node & 1;
         tree = (tree & ~((uint64_t)1 << node / 2)) | left << node / 2;
@@ -21,6 +22,7 @@ static inline uint64_t fm_plru_tree_use(uint64_t tree, uint32_t ways, uint32_t w
 static inline uint32_t fm_plru_tree_victim(uint64_t tree, uint32_t ways)
 {
     uint32_t node = 1;
+#pragma GCC unroll 6
     while (node < ways)
         node = 2 * node + (uint32_t)(tree >> node & 1);
     return node - ways;
