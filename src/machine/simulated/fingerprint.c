@@ -71,7 +71,7 @@ static uint64_t print_row(const struct fm_tags *tags, uint32_t set, const struct
         sum = print_packed(tags, state[0], base, more);
     else if (tags->ordered)
         sum = print_ordered(tags, state, base, more);
-    else if (tags->is_tree && !drops && state[0] == 0)
+    else if (tags->turn && !drops && state[0] == 0)
         sum = print_tree(tags, state[1], base, more);
     else
         sum = print_as_it_stands(tags, state, base, more);
@@ -109,7 +109,7 @@ static unsigned batch_of(const struct fm_placement *placement, const struct fm_r
 }
 
 /* Those sets that a round comes to. */
-static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *more, bool drops,
+static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *more,
                               const struct fm_placement *placement, const struct fm_round *round,
                               uint64_t block)
 {
@@ -124,7 +124,7 @@ static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *mor
             fm_cache_aim(cache, batch, count, &lines, true);
             for (unsigned i = 0; i < count; i++) {
                 if (fm_tags_visit(&cache->tags, lines.sets[i]))
-                    sum += print_row(&cache->tags, lines.sets[i], more, drops);
+                    sum += print_row(&cache->tags, lines.sets[i], more, true);
                 batch[i].virtual += line;
                 batch[i].physical += line;
             }
@@ -133,16 +133,31 @@ static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *mor
     return sum;
 }
 
+/* NULL where tags tell all. */
+static const struct fm_cache *more_of(const struct fm_cache *cache)
+{
+    return (cache->tied && cache->named) || cache->in_parts ? cache : NULL;
+}
+
+uint64_t fm_fingerprint_all(const struct fm_cache *cache)
+{
+    return lots(&cache->tags) + print_all(&cache->tags, more_of(cache), true);
+}
+
+uint64_t fm_fingerprint_tags(const struct fm_tags *tags)
+{
+    return lots(tags) + print_all(tags, NULL, true);
+}
+
 uint64_t fm_fingerprint_cache(struct fm_cache *cache, const struct fm_placement *placement,
                               const struct fm_round *round, uint64_t block, bool drops)
 {
     const uint64_t line = (uint64_t)1 << cache->shift;
-    const bool tied = cache->tied && cache->named;
-    const struct fm_cache *more = tied || cache->in_parts ? cache : NULL;
+    const struct fm_cache *more = more_of(cache);
     if (round->count >= cache->tags.sets)
-        return lots(&cache->tags) + print_all(&cache->tags, more, drops);
-    return lots(&cache->tags) + print_visited(cache, more, drops, placement, round,
-                                              block > line ? block : line);
+        return lots(&cache->tags) + print_all(&cache->tags, more, drops || more);
+    return lots(&cache->tags) +
+           print_visited(cache, more, placement, round, block > line ? block : line);
 }
 
 uint64_t fm_fingerprint_tlb(struct fm_tlb_level *tlb, const struct fm_tlbs *tlbs,
@@ -151,13 +166,13 @@ uint64_t fm_fingerprint_tlb(struct fm_tlb_level *tlb, const struct fm_tlbs *tlbs
     struct fm_tags *tags = &tlb->tags;
     uint64_t sum = lots(tags);
     if (round->count >= tags->sets)
-        return sum + print_all(tags, NULL, false);
+        return sum + print_all(tags, NULL, true);
     fm_tags_begin_visits(tags);
     for (size_t i = 0; i < round->count; i++) {
         const uint64_t piece = (uint64_t)round->words[i] * FM_WORD >> tlbs->piece_shift;
         const uint32_t set = fm_tlb_set(tlbs, tlb, (uint32_t)piece);
         if (fm_tags_visit(tags, set))
-            sum += print_row(tags, set, NULL, false);
+            sum += print_row(tags, set, NULL, true);
     }
     return sum;
 }

@@ -23,6 +23,9 @@ struct fm_round {
    more of them. `drops`: ways may become empty. */
 uint64_t fm_fingerprint_cache(struct fm_cache *cache, const struct fm_placement *placement,
                               const struct fm_round *round, uint64_t block, bool drops);
+/* All sets. */
+uint64_t fm_fingerprint_all(const struct fm_cache *cache);
+uint64_t fm_fingerprint_tags(const struct fm_tags *tags);
 uint64_t fm_fingerprint_tlb(struct fm_tlb_level *tlb, const struct fm_tlbs *tlbs,
                             const struct fm_round *round);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/rng.h"
+#include "machine/simulated/turns.h"
 #include "machine/simulated/walk.h"
 
 /* So many laps that differ from the one before, and no more are looked at. */
@@ -22,23 +23,49 @@ void fm_laps_disturb(struct fm_laps *laps)
     laps->settled = false;
 }
 
-static struct fm_lap_counts counters(const struct fm_walker *walker)
+static struct fm_tlb_path *path_of(struct fm_walker *walker)
 {
-    struct fm_lap_counts counts = {.prefetched = walker->prefetcher.prefetched};
+    return walker->laps.op == FM_OP_JUMP ? &walker->tlbs.code : &walker->tlbs.data;
+}
+
+static struct fm_lap_counts counters(struct fm_walker *walker)
+{
+    struct fm_lap_counts counts = {
+        .prefetched = walker->prefetcher.prefetched,
+        .decoded = walker->front.served,
+        .first_seen = walker->front.first_seen,
+    };
     memcpy(counts.served, walker->served, sizeof counts.served);
-    memcpy(counts.tlb_missed, walker->tlbs.data.missed, sizeof counts.tlb_missed);
+    memcpy(counts.tlb_missed, path_of(walker)->missed, sizeof counts.tlb_missed);
+    for (unsigned i = 0; i < walker->front.btb_count; i++)
+        counts.target_missed[i] = walker->front.btbs[i].missed;
     return counts;
+}
+
+static void set_counters(struct fm_walker *walker, const struct fm_lap_counts *counts)
+{
+    walker->prefetcher.prefetched = counts->prefetched;
+    walker->front.served = counts->decoded;
+    walker->front.first_seen = counts->first_seen;
+    memcpy(walker->served, counts->served, sizeof counts->served);
+    memcpy(path_of(walker)->missed, counts->tlb_missed, sizeof counts->tlb_missed);
+    for (unsigned i = 0; i < walker->front.btb_count; i++)
+        walker->front.btbs[i].missed = counts->target_missed[i];
 }
 
 /* Adds so many times what came between two readings. */
 static void add(struct fm_lap_counts *sum, const struct fm_lap_counts *from,
                 const struct fm_lap_counts *to, uint64_t times)
 {
+    sum->prefetched += times * (to->prefetched - from->prefetched);
+    sum->decoded += times * (to->decoded - from->decoded);
+    sum->first_seen += times * (to->first_seen - from->first_seen);
     for (unsigned i = 0; i <= FM_CACHE_LEVELS; i++)
         sum->served[i] += times * (to->served[i] - from->served[i]);
     for (unsigned i = 0; i < FM_TLB_LEVELS; i++)
         sum->tlb_missed[i] += times * (to->tlb_missed[i] - from->tlb_missed[i]);
-    sum->prefetched += times * (to->prefetched - from->prefetched);
+    for (unsigned i = 0; i < FM_DESCRIBED_BTBS; i++)
+        sum->target_missed[i] += times * (to->target_missed[i] - from->target_missed[i]);
 }
 
 void fm_laps_pause(struct fm_walker *walker)
@@ -51,9 +78,9 @@ void fm_laps_pause(struct fm_walker *walker)
 
 /* A phase looks its first page up once more than a lap that goes on would: of a TLB that is no LRU
    this may be news. */
-static bool is_seamless(const struct fm_walker *walker)
+static bool is_seamless(struct fm_walker *walker)
 {
-    const struct fm_tlb_path *path = &walker->tlbs.data;
+    const struct fm_tlb_path *path = path_of(walker);
     return path->used_count <= path->first || path->used[path->first]->tags.promotes;
 }
 
@@ -73,15 +100,16 @@ void fm_laps_resume(struct fm_walker *walker, const struct fm_round *round, enum
 
 /* Whether a lap can be known by the rows of its sets: nothing is lost by chance or dirty, what
    comes unasked is part of a block around what was asked for, and pages stay what they are. */
-static bool is_plain(const struct fm_walker *walker, const struct fm_lap_counts *lap)
+static bool is_plain(struct fm_walker *walker, const struct fm_lap_counts *lap)
 {
     const struct fm_tlbs *tlbs = &walker->tlbs;
-    const unsigned tlb_count = tlbs->data.used_count;
+    const enum fm_op op = walker->laps.op;
+    const unsigned tlb_count = path_of(walker)->used_count;
     const bool walks = tlb_count > 0 && lap->tlb_missed[tlb_count - 1] > 0;
     const bool growing = tlbs->growth.misses && !tlbs->grown_shift;
-    const bool loads = walker->laps.op == FM_OP_LOAD || walker->laps.op == FM_OP_LOAD_REAL;
     const bool alone = !walker->prefetcher.kinds || fm_prefetcher_pairs(&walker->prefetcher);
-    return loads && alone && walker->clock.until_pollution == UINT64_MAX &&
+    const bool loads = (op == FM_OP_LOAD || op == FM_OP_LOAD_REAL) && alone;
+    return (loads || op == FM_OP_JUMP) && walker->clock.until_pollution == UINT64_MAX &&
            !(walks && (growing || walker->cold_extra > 0)) &&
            !fm_hierarchy_is_dirty(&walker->hierarchy);
 }
@@ -100,26 +128,53 @@ static bool drops(const struct fm_hierarchy *hierarchy, unsigned level,
     return inclusive || hierarchy->caches[level].exclusive;
 }
 
+static uint64_t print_loads(struct fm_walker *walker, const struct fm_lap_counts *lap)
+{
+    const struct fm_round *round = &walker->laps.round;
+    struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    const uint64_t block = fm_hierarchy_block(hierarchy, walker->prefetcher.kinds != 0);
+    uint64_t print = 0, came = round->count;
+    for (unsigned i = 0; i < hierarchy->count && came > 0; i++) {
+        print = fm_mix64(print) + fm_fingerprint_cache(&hierarchy->caches[i], &walker->placement,
+                                                       round, block, drops(hierarchy, i, lap));
+        came -= lap->served[i];
+    }
+    return print;
+}
+
+/* Jumps come to more than their words, and to fewer sets in all. */
+static uint64_t print_jumps(struct fm_walker *walker, const struct fm_lap_counts *lap)
+{
+    struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    struct fm_front *front = &walker->front;
+    uint64_t print = front->seen_count, came = 0;
+    for (unsigned i = 0; i <= FM_CACHE_LEVELS; i++)
+        came += lap->served[i];
+    for (unsigned i = 0; i < FM_CACHE_LEVELS && came > 0; i++) {
+        const bool own = i < hierarchy->code_count;
+        print = fm_mix64(print) +
+                fm_fingerprint_all(own ? &hierarchy->code[i] : &hierarchy->caches[i]);
+        came -= lap->served[i];
+        if (i + 1 >= hierarchy->count && i + 1 >= hierarchy->code_count)
+            break;
+    }
+    for (unsigned i = 0; i < front->btb_count; i++)
+        print = fm_mix64(print) + fm_fingerprint_tags(&front->btbs[i].tags);
+    return front->has_ops ? fm_mix64(print) + fm_fingerprint_tags(&front->ops) : print;
+}
+
 /* Over what the lap has asked: a level that it did not come to is as it was. */
 static uint64_t take_fingerprint(struct fm_walker *walker, const struct fm_lap_counts *lap)
 {
     const struct fm_round *round = &walker->laps.round;
-    struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    const struct fm_tlb_path *path = &walker->tlbs.data;
-    const uint64_t block = fm_hierarchy_block(hierarchy, walker->prefetcher.kinds != 0);
+    const struct fm_tlb_path *path = path_of(walker);
     uint64_t print = path->last_piece, came = round->count;
-    for (unsigned i = 0; i < hierarchy->count && came > 0; i++) {
-        print = fm_mix64(print) +
-                fm_fingerprint_cache(&hierarchy->caches[i], &walker->placement, round, block,
-                                     drops(hierarchy, i, lap));
-        came -= lap->served[i];
-    }
-    came = round->count;
     for (unsigned i = path->first; i < path->used_count && came > 0; i++) {
-        print = ~fm_mix64(print) + fm_fingerprint_tlb(path->used[i], &walker->tlbs, round);
+        print = fm_mix64(print) + fm_fingerprint_tlb(path->used[i], &walker->tlbs, round);
         came = lap->tlb_missed[i];
     }
-    return print;
+    const bool jumps = walker->laps.op == FM_OP_JUMP;
+    return ~fm_mix64(print) + (jumps ? print_jumps(walker, lap) : print_loads(walker, lap));
 }
 
 uint64_t fm_laps_skip(struct fm_walker *walker, uint64_t left)
@@ -128,13 +183,13 @@ uint64_t fm_laps_skip(struct fm_walker *walker, uint64_t left)
     const uint64_t times = left / laps->round.count;
     if (!laps->settled || times == 0)
         return 0;
-    const struct fm_tlb_path *path = &walker->tlbs.data;
+    const struct fm_tlb_path *path = path_of(walker);
     struct fm_lap_counts counts = counters(walker);
     add(&counts, &none, &laps->same, times);
     add(&laps->begun, &none, &laps->same, times);
-    memcpy(walker->served, counts.served, sizeof counts.served);
-    memcpy(walker->tlbs.data.missed, counts.tlb_missed, sizeof counts.tlb_missed);
-    walker->prefetcher.prefetched = counts.prefetched;
+    set_counters(walker, &counts);
+    for (unsigned i = 0; i < walker->hierarchy.count; i++)
+        fm_turns_apply(&walker->hierarchy.caches[i].tags, times);
     if (path->used_count)
         walker->tlbs.walks += times * laps->same.tlb_missed[path->used_count - 1];
     return times * laps->round.count;
@@ -157,6 +212,8 @@ uint64_t fm_laps_end(struct fm_walker *walker, uint64_t left)
         const bool look = laps->whole && is_worthwhile(laps, left) && is_plain(walker, &lap);
         const uint64_t print = look ? take_fingerprint(walker, &lap) : 0;
         laps->settled = look && laps->known && print == laps->fingerprint;
+        for (unsigned i = 0; look && i < walker->hierarchy.count; i++)
+            (laps->settled ? fm_turns_learn : fm_turns_note)(&walker->hierarchy.caches[i].tags);
         laps->same = lap;
         laps->looks += look && !laps->settled;
         laps->known = look;

@@ -1,7 +1,7 @@
 /* Laps that need not be simulated, since they do what the lap before them did.
  *
- * What a lap of loads does depends on what it finds in the sets that its lines and pages come to,
- * and on nothing else. A lap that leaves these as it found them, by their fingerprint, will be
+ * What a lap of loads or jumps does depends on what it finds in the sets that its lines and pages
+ * come to, and on nothing else. A lap that leaves these as it found them, by their fingerprint, will be
  * followed by others just like it: these are counted, but their references are not made. */
 #ifndef FM_MACHINE_SIMULATED_LAPS_H
 #define FM_MACHINE_SIMULATED_LAPS_H
@@ -19,6 +19,7 @@ struct fm_walker;
 /* What references add to a walker's counters. */
 struct fm_lap_counts {
     uint64_t served[FM_CACHE_LEVELS + 1], tlb_missed[FM_TLB_LEVELS], prefetched;
+    uint64_t target_missed[FM_DESCRIBED_BTBS], decoded, first_seen; /* of jumps */
 };
 
 struct fm_laps {

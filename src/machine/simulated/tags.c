@@ -47,13 +47,15 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
     tags->tag = allocate(slots(tags) * sizeof *tags->tag);
     tags->state = allocate((size_t)tags->sets * tags->words * sizeof *tags->state);
     tags->visits = calloc(tags->sets, sizeof *tags->visits);
+    const bool turns = tags->is_tree && ways > 1 && ways <= FM_ORDER_PACKED && entries <= FM_LARGE;
+    tags->turn = turns ? calloc(tags->sets, sizeof *tags->turn) : NULL;
     tags->searched = ways <= SEARCHED_WAYS;
     if (!tags->searched) {
         /* At most half full, so that a probe rarely goes beyond the first cell. */
         tags->table_shift = (uint32_t)__builtin_clz((uint32_t)entries) - 1;
         tags->table = allocate(table_size(tags) * sizeof *tags->table);
     }
-    if (!tags->tag || !tags->state || !tags->visits || (!tags->searched && !tags->table)) {
+    if (!tags->tag || !tags->state || !tags->visits || (turns && !tags->turn) || (!tags->searched && !tags->table)) {
         fm_tags_close(tags);
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for the tags of a cache of %llu lines",
                        (unsigned long long)entries);
@@ -67,6 +69,7 @@ void fm_tags_close(struct fm_tags *tags)
     free(tags->tag);
     free(tags->state);
     free(tags->visits);
+    free(tags->turn);
     free(tags->table);
     free(tags->by_tag);
     *tags = (struct fm_tags){0};
