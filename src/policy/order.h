@@ -47,7 +47,8 @@ uint32_t fm_order_oldest(const uint64_t *state, uint32_t ways);
 void fm_order_renew(uint64_t *state, uint32_t ways, uint32_t way);
 /* Renews the oldest, and says which it was. */
 uint32_t fm_order_turn(uint64_t *state, uint32_t ways);
-/* The way at a place, the newest at 0; `before` is the way at the place before it, of the first any. */
+/* The way at a place, the newest at 0; `before` is the way at the place before it, of the first
+ * any. */
 uint32_t fm_order_way_at(const uint64_t *state, uint32_t ways, uint32_t place, uint32_t before);
 void fm_order_retire(uint64_t *state, uint32_t ways, uint32_t way);
 

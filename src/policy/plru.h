@@ -35,8 +35,9 @@ static inline uint64_t fm_plru_bits_use(uint64_t used, uint64_t all, uint32_t wa
     return (used | own) == all ? own : used | own;
 }
 
-/* The way at a place of the order that the tree makes: at each node the half that it points to comes
-   first. With no way empty, trees that agree in what lies at each place will go on doing so. */
+/* The way at a place of the order that the tree makes: at each node the half that it points to
+   comes first. With no way empty, trees that agree in what lies at each place will go on doing so.
+ */
 static inline uint32_t fm_plru_tree_way_at(uint64_t tree, uint32_t ways, uint32_t place)
 {
     uint32_t node = 1;

@@ -97,21 +97,20 @@ static uint64_t print_all(const struct fm_tags *tags, const struct fm_cache *mor
 }
 
 static unsigned batch_of(const struct fm_placement *placement, const struct fm_round *round,
-                         size_t from, uint64_t block, struct fm_address *batch)
+                         size_t from, struct fm_address *batch)
 {
     const size_t left = round->count - from;
     const unsigned count = left < FM_BATCH ? (unsigned)left : FM_BATCH;
     for (unsigned i = 0; i < count; i++) {
         const uint64_t at = (uint64_t)round->words[from + i] * FM_WORD;
-        batch[i] = fm_placement_address(placement, at & ~(block - 1));
+        batch[i] = fm_placement_address(placement, at & ~(round->block - 1));
     }
     return count;
 }
 
 /* Those sets that a round comes to. */
 static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *more,
-                              const struct fm_placement *placement, const struct fm_round *round,
-                              uint64_t block)
+                              const struct fm_placement *placement, const struct fm_round *round)
 {
     const uint64_t line = (uint64_t)1 << cache->shift;
     struct fm_address batch[FM_BATCH];
@@ -119,8 +118,9 @@ static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *mor
     uint64_t sum = 0;
     fm_tags_begin_visits(&cache->tags);
     for (size_t done = 0; done < round->count; done += FM_BATCH) {
-        const unsigned count = batch_of(placement, round, done, block, batch);
-        for (uint64_t at = 0; at < block; at += line) {
+        const unsigned count = batch_of(placement, round, done, batch);
+        /* Where a span begins within a line it may end in one more. */
+        for (uint64_t at = 0; at < round->span + (round->block < line ? line - 1 : 0); at += line) {
             fm_cache_aim(cache, batch, count, &lines, true);
             for (unsigned i = 0; i < count; i++) {
                 if (fm_tags_visit(&cache->tags, lines.sets[i]))
@@ -133,31 +133,20 @@ static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *mor
     return sum;
 }
 
-/* NULL where tags tell all. */
-static const struct fm_cache *more_of(const struct fm_cache *cache)
-{
-    return (cache->tied && cache->named) || cache->in_parts ? cache : NULL;
-}
-
-uint64_t fm_fingerprint_all(const struct fm_cache *cache)
-{
-    return lots(&cache->tags) + print_all(&cache->tags, more_of(cache), true);
-}
-
 uint64_t fm_fingerprint_tags(const struct fm_tags *tags)
 {
     return lots(tags) + print_all(tags, NULL, true);
 }
 
 uint64_t fm_fingerprint_cache(struct fm_cache *cache, const struct fm_placement *placement,
-                              const struct fm_round *round, uint64_t block, bool drops)
+                              const struct fm_round *round, bool drops)
 {
-    const uint64_t line = (uint64_t)1 << cache->shift;
-    const struct fm_cache *more = more_of(cache);
+    /* What must be known of a line beside its tag; NULL: nothing. */
+    const bool more = (cache->tied && cache->named) || cache->in_parts;
+    const uint64_t sum = lots(&cache->tags);
     if (round->count >= cache->tags.sets)
-        return lots(&cache->tags) + print_all(&cache->tags, more, drops || more);
-    return lots(&cache->tags) +
-           print_visited(cache, more, placement, round, block > line ? block : line);
+        return sum + print_all(&cache->tags, more ? cache : NULL, drops || more);
+    return sum + print_visited(cache, more ? cache : NULL, placement, round);
 }
 
 uint64_t fm_fingerprint_tlb(struct fm_tlb_level *tlb, const struct fm_tlbs *tlbs,

@@ -13,18 +13,18 @@
 #include "machine/simulated/placement.h"
 #include "machine/simulated/tlb.h"
 
-/* Words of the arena that are gone round. */
+/* Words of the arena that are gone round. Each stands for `span` bytes, from the beginning of the
+   aligned block that it lies in. */
 struct fm_round {
     const uint32_t *words;
     size_t count;
+    uint64_t block, span;
 };
 
-/* The sets that the round comes to, and those of the rest of the blocks that its words lie in; or
-   more of them. `drops`: ways may become empty. */
+/* The sets that the round comes to, or more of them. `drops`: ways may become empty. */
 uint64_t fm_fingerprint_cache(struct fm_cache *cache, const struct fm_placement *placement,
-                              const struct fm_round *round, uint64_t block, bool drops);
+                              const struct fm_round *round, bool drops);
 /* All sets. */
-uint64_t fm_fingerprint_all(const struct fm_cache *cache);
 uint64_t fm_fingerprint_tags(const struct fm_tags *tags);
 uint64_t fm_fingerprint_tlb(struct fm_tlb_level *tlb, const struct fm_tlbs *tlbs,
                             const struct fm_round *round);

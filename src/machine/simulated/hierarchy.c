@@ -510,6 +510,11 @@ unsigned fm_hierarchy_fetch_code(struct fm_hierarchy *hierarchy, struct fm_addre
     return served;
 }
 
+unsigned fm_hierarchy_code_levels(const struct fm_hierarchy *hierarchy)
+{
+    return hierarchy->code_count > hierarchy->count ? hierarchy->code_count : hierarchy->count;
+}
+
 double fm_hierarchy_code_latency(const struct fm_hierarchy *hierarchy, unsigned level)
 {
     return level < hierarchy->code_count ? hierarchy->code[level].latency

@@ -66,6 +66,9 @@ unsigned fm_hierarchy_fetch(struct fm_hierarchy *hierarchy, struct fm_address at
 /* The same for an instruction; levels count as code meets them. */
 unsigned fm_hierarchy_fetch_code(struct fm_hierarchy *hierarchy, struct fm_address at);
 
+/* Caches that code meets. */
+unsigned fm_hierarchy_code_levels(const struct fm_hierarchy *hierarchy);
+
 /* Cycles of a fetch of code that a level, counted from 0, serves. */
 double fm_hierarchy_code_latency(const struct fm_hierarchy *hierarchy, unsigned level);
 

@@ -114,8 +114,8 @@ static bool is_plain(struct fm_walker *walker, const struct fm_lap_counts *lap)
            !fm_hierarchy_is_dirty(&walker->hierarchy);
 }
 
-/* Whether a level may lose lines otherwise than to others that take their place: it gives them away,
-   or one outside it that holds all that it does made room in this lap. */
+/* Whether a level may lose lines otherwise than to others that take their place: it gives them
+   away, or one outside it that holds all that it does made room in this lap. */
 static bool drops(const struct fm_hierarchy *hierarchy, unsigned level,
                   const struct fm_lap_counts *lap)
 {
@@ -130,33 +130,31 @@ static bool drops(const struct fm_hierarchy *hierarchy, unsigned level,
 
 static uint64_t print_loads(struct fm_walker *walker, const struct fm_lap_counts *lap)
 {
-    const struct fm_round *round = &walker->laps.round;
     struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    const uint64_t block = fm_hierarchy_block(hierarchy, walker->prefetcher.kinds != 0);
-    uint64_t print = 0, came = round->count;
+    uint64_t print = 0, came = walker->laps.round.count;
     for (unsigned i = 0; i < hierarchy->count && came > 0; i++) {
-        print = fm_mix64(print) + fm_fingerprint_cache(&hierarchy->caches[i], &walker->placement,
-                                                       round, block, drops(hierarchy, i, lap));
+        print =
+            fm_mix64(print) + fm_fingerprint_cache(&hierarchy->caches[i], &walker->placement,
+                                                   &walker->laps.round, drops(hierarchy, i, lap));
         came -= lap->served[i];
     }
     return print;
 }
 
-/* Jumps come to more than their words, and to fewer sets in all. */
 static uint64_t print_jumps(struct fm_walker *walker, const struct fm_lap_counts *lap)
 {
     struct fm_hierarchy *hierarchy = &walker->hierarchy;
     struct fm_front *front = &walker->front;
+    const unsigned levels = fm_hierarchy_code_levels(hierarchy);
     uint64_t print = front->seen_count, came = 0;
-    for (unsigned i = 0; i <= FM_CACHE_LEVELS; i++)
+    for (unsigned i = 0; i <= levels; i++)
         came += lap->served[i];
-    for (unsigned i = 0; i < FM_CACHE_LEVELS && came > 0; i++) {
-        const bool own = i < hierarchy->code_count;
+    for (unsigned i = 0; i < levels && came > 0; i++) {
+        struct fm_cache *cache =
+            i < hierarchy->code_count ? &hierarchy->code[i] : &hierarchy->caches[i];
         print = fm_mix64(print) +
-                fm_fingerprint_all(own ? &hierarchy->code[i] : &hierarchy->caches[i]);
+                fm_fingerprint_cache(cache, &walker->placement, &walker->laps.round, true);
         came -= lap->served[i];
-        if (i + 1 >= hierarchy->count && i + 1 >= hierarchy->code_count)
-            break;
     }
     for (unsigned i = 0; i < front->btb_count; i++)
         print = fm_mix64(print) + fm_fingerprint_tags(&front->btbs[i].tags);

@@ -1,8 +1,8 @@
 /* Laps that need not be simulated, since they do what the lap before them did.
  *
  * What a lap of loads or jumps does depends on what it finds in the sets that its lines and pages
- * come to, and on nothing else. A lap that leaves these as it found them, by their fingerprint, will be
- * followed by others just like it: these are counted, but their references are not made. */
+ * come to, and on nothing else. A lap that leaves these as it found them, by their fingerprint,
+ * will be followed by others just like it: these are counted, but their references are not made. */
 #ifndef FM_MACHINE_SIMULATED_LAPS_H
 #define FM_MACHINE_SIMULATED_LAPS_H
 
@@ -42,8 +42,8 @@ void fm_laps_forget(struct fm_laps *laps);
 /* Somebody else used the TLBs. */
 void fm_laps_disturb(struct fm_laps *laps);
 
-/* Before a walker's counters are zeroed for a phase; and after, which goes on at position `from`, and that `to_come`
-   references are sure to follow. */
+/* Before a walker's counters are zeroed for a phase; and after, which goes on at position `from`,
+   and that `to_come` references are sure to follow. */
 void fm_laps_pause(struct fm_walker *walker);
 void fm_laps_resume(struct fm_walker *walker, const struct fm_round *round, enum fm_op op,
                     size_t from, uint64_t to_come);

@@ -50,7 +50,8 @@ bool fm_hierarchy_is_layered(const struct fm_hierarchy *hierarchy, bool pairs)
         in_parts |= hierarchy->caches[i].in_parts;
     const unsigned kinds =
         hierarchy->exclusive + hierarchy->inclusive + hierarchy->sectored + pairs;
-    return !fm_hierarchy_is_dirty(hierarchy) && !in_parts && kinds <= 1 && most_asked(hierarchy, pairs) <= FM_BATCH;
+    return !fm_hierarchy_is_dirty(hierarchy) && !in_parts && kinds <= 1 &&
+           most_asked(hierarchy, pairs) <= FM_BATCH;
 }
 
 /* Whether a level gives away a line that it serves: the level inside that takes it has lines as

@@ -55,7 +55,8 @@ bool fm_tags_open(struct fm_tags *tags, uint64_t entries, uint32_t ways,
         tags->table_shift = (uint32_t)__builtin_clz((uint32_t)entries) - 1;
         tags->table = allocate(table_size(tags) * sizeof *tags->table);
     }
-    if (!tags->tag || !tags->state || !tags->visits || (turns && !tags->turn) || (!tags->searched && !tags->table)) {
+    if (!tags->tag || !tags->state || !tags->visits || (turns && !tags->turn) ||
+        (!tags->searched && !tags->table)) {
         fm_tags_close(tags);
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for the tags of a cache of %llu lines",
                        (unsigned long long)entries);

@@ -32,7 +32,7 @@ struct fm_tags {
     uint32_t *visits; /* by set: the last round that came there */
     uint32_t visit;
     uint64_t *turn; /* by set, of a small tree: turns.h; else NULL */
-    bool searched; /* rows are: there is neither table */
+    bool searched;  /* rows are: there is neither table */
     struct fm_divisor by_sets;
     uint32_t sets, ways, stride, words;
     bool ordered;          /* the state is an order: the policy is LRU or FIFO */

@@ -299,12 +299,6 @@ static void fetch(struct fm_walker *walker, uint64_t at, uint64_t end, unsigned 
     walker->served[fm_hierarchy_fetch_code(&walker->hierarchy, address)]++;
 }
 
-/* Caches that code meets. */
-static unsigned code_levels(const struct fm_hierarchy *hierarchy)
-{
-    return hierarchy->code_count > hierarchy->count ? hierarchy->code_count : hierarchy->count;
-}
-
 static uint32_t code_shift(const struct fm_hierarchy *hierarchy)
 {
     return hierarchy->code_count ? hierarchy->code[0].shift : hierarchy->caches[0].shift;
@@ -375,12 +369,25 @@ void fm_walker_begin(struct fm_walker *walker)
     fm_laps_forget(&walker->laps);
 }
 
+/* What a lap may touch: a load's word and what comes along with it; a jump's filler and itself. */
+static struct fm_round round_of(const struct fm_walker *walker, const struct fm_order *order,
+                                enum fm_op op, size_t window)
+{
+    const bool jumps = op == FM_OP_JUMP;
+    const uint64_t block =
+        jumps ? 1 : fm_hierarchy_block(&walker->hierarchy, walker->prefetcher.kinds != 0);
+    return (struct fm_round){.words = order->word,
+                             .count = window,
+                             .block = block,
+                             .span = jumps ? (uint64_t)(order->filler + 1) * FM_FILLER : block};
+}
+
 size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
                const struct fm_phase *phase, size_t from, uint64_t to_come)
 {
     const struct fm_order *order = &string->orders[phase->order];
     const size_t window = phase->window ? phase->window : order->count;
-    const struct fm_round round = {order->word, window};
+    const struct fm_round round = round_of(walker, order, phase->op, window);
     struct fm_sim_clock *clock = &walker->clock;
     fm_laps_pause(walker);
     reset_counters(walker, phase->op == FM_OP_LOAD_REAL);
@@ -409,7 +416,7 @@ size_t fm_walk(struct fm_walker *walker, const struct fm_string *string,
 static double code_cycles(const struct fm_walker *walker, uint64_t references)
 {
     const struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    const unsigned levels = code_levels(hierarchy);
+    const unsigned levels = fm_hierarchy_code_levels(hierarchy);
     double sum = (double)walker->served[levels] * walker->memory_latency;
     for (unsigned i = 0; i < levels; i++)
         sum += (double)walker->served[i] * fm_hierarchy_code_latency(hierarchy, i);
@@ -443,7 +450,7 @@ void fm_walker_count(const struct fm_walker *walker, uint64_t references, struct
     };
     uint64_t missed = 0;
     const unsigned levels =
-        walker->jumped ? code_levels(&walker->hierarchy) : walker->hierarchy.count;
+        walker->jumped ? fm_hierarchy_code_levels(&walker->hierarchy) : walker->hierarchy.count;
     for (unsigned i = levels; i > 0; i--) {
         missed += walker->served[i];
         /* Who goes past a level misses nothing there. */
