@@ -73,20 +73,23 @@ static void give_up(const char *text)
     exit(1);
 }
 
-/* Every line of the footprint once, shuffled. */
+/* Every line of the footprint again and again, shuffled anew each time: laps that repeat each other
+   would not be made. */
 static struct fm_string walk_over(size_t bytes, uint64_t references)
 {
+    const size_t lap = bytes / LINE;
     struct fm_string string = {.label = "bench", .bytes = bytes, .order_count = 1};
     struct fm_order *order = &string.orders[0];
     struct fm_rng rng;
-    order->count = bytes / LINE;
+    order->count = references;
     order->word = malloc(order->count * sizeof *order->word);
     if (!order->word)
         give_up("out of memory");
-    for (size_t i = 0; i < order->count; i++)
-        order->word[i] = (uint32_t)(i * (LINE / FM_WORD));
     fm_rng_seed(&rng, 1);
-    fm_rng_shuffle(&rng, order->word, order->count);
+    for (size_t i = 0; i < references; i++)
+        order->word[i] = (uint32_t)(i % lap * (LINE / FM_WORD));
+    for (size_t done = 0; done < references; done += lap)
+        fm_rng_shuffle(&rng, order->word + done, lap);
     string.phases[0] = (struct fm_phase){.references = order->count};
     string.phases[1] = (struct fm_phase){.references = references, .metered = true};
     string.phase_count = 2;
