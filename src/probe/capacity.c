@@ -176,7 +176,7 @@ static bool insert(struct fm_lab *lab, struct edge *edge, size_t at, double byte
     const double unit = (double)lab->walk.unit;
     const size_t rest = edge->footprints - at;
     memmove(&edge->bytes[at + 1], &edge->bytes[at], rest * sizeof edge->bytes[0]);
-    edge->bytes[at] = floor(bytes / unit) * unit;
+    edge->bytes[at] = round(bytes / unit) * unit;
     for (size_t p = 0; p < edge->placements; p++) {
         double *row = edge->whole_ns[p];
         memmove(&row[at + 1], &row[at], rest * sizeof row[0]);
@@ -307,11 +307,16 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     return true;
 }
 
-/* Whether a level is read from the fit: placements move its rise, or it is a long one. */
+/* Whether a level is read from the fit: placements move its rise, or it is a long one. What moves a
+   rise that is too steep for pages is a policy, to which each order is another. */
 static bool is_soft(const struct fm_lab *lab, size_t index)
 {
     const struct fm_knee_fit *fit = &lab->known.fit;
+    struct fm_fitted fitted;
     if (!fit->count || fit->knees[index].shape == FM_KNEE_CONTIGUOUS)
+        return false;
+    fm_lab_fitted(lab, &fitted);
+    if (fm_sets_in_steeply(lab, &fitted, index))
         return false;
     if (fit->soft[index])
         return true;
