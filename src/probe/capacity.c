@@ -45,6 +45,8 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 /* … on either side of one that is another on each placement. */
 #define APART 1.25
 #define SOME  3
+/* What an edge may differ by that is the same on all placements. */
+#define STILL 1.02
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -307,16 +309,11 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     return true;
 }
 
-/* Whether a level is read from the fit: placements move its rise, or it is a long one. What moves a
-   rise that is too steep for pages is a policy, to which each order is another. */
+/* Whether a level is read from the fit: placements move its rise, or it is a long one. */
 static bool is_soft(const struct fm_lab *lab, size_t index)
 {
     const struct fm_knee_fit *fit = &lab->known.fit;
-    struct fm_fitted fitted;
     if (!fit->count || fit->knees[index].shape == FM_KNEE_CONTIGUOUS)
-        return false;
-    fm_lab_fitted(lab, &fitted);
-    if (fm_sets_in_steeply(lab, &fitted, index))
         return false;
     if (fit->soft[index])
         return true;
@@ -470,16 +467,36 @@ static bool confirm_on_some(struct fm_lab *lab, size_t index, bool *agrees, stru
     return true;
 }
 
+/* Where misses set in too steeply for pages, what moves the rise is a policy, to which each order
+   is another, or which is not at rest yet. Once it is, the edge is the same on all placements. */
+static bool is_sharp_at_rest(struct fm_lab *lab, size_t index, struct edge *edge, bool *yes,
+                             struct fm_error *err)
+{
+    struct fm_fitted fitted;
+    fm_lab_fitted(lab, &fitted);
+    *yes = false;
+    if (!fm_seems_steep(lab, &fitted, index))
+        return true;
+    if (!measure_level(lab, index, edge, err))
+        return false;
+    *yes = edge->footprints && edge->crossing.inside &&
+           edge->crossing.high < STILL * edge->crossing.low;
+    return true;
+}
+
 static bool find_capacity(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct edge edge;
-    bool agrees;
+    bool agrees, sharp;
     if (!confirm_on_some(lab, index, &agrees, err))
         return false;
     if (agrees)
         return true;
-    if (is_soft(lab, index))
-        return fm_report_fitted(lab, index, err);
+    if (is_soft(lab, index)) {
+        if (!is_sharp_at_rest(lab, index, &edge, &sharp, err))
+            return false;
+        return sharp ? report(lab, &edge, err) : fm_report_fitted(lab, index, err);
+    }
     return measure_level(lab, index, &edge, err) && report(lab, &edge, err);
 }
 

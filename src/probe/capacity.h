@@ -9,8 +9,8 @@ struct fm_lab;
 /* Tells what a level holds by the knees that describe the walk. */
 bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err);
 
-/* Whether the walk begins to miss a level more steeply than pages that lie anywhere ever make it. */
-bool fm_sets_in_steeply(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level);
+/* Whether misses of a level seem to set in more steeply than pages that lie anywhere make them. */
+bool fm_seems_steep(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level);
 
 /* Moves a capacity that knees tell, and its bounds (at, low, high), to where the readings of the
    walk surely have it, if that is elsewhere. */

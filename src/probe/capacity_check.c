@@ -47,16 +47,16 @@ static double between(const struct fm_lab *lab, const struct fm_fitted *fitted, 
     return fitted->bytes[before] * pow(fitted->bytes[before + 1] / fitted->bytes[before], part);
 }
 
-bool fm_sets_in_steeply(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level)
+bool fm_seems_steep(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level)
 {
-    const struct fm_known_level *known = &lab->known.levels[level];
+    const double from = lab->known.levels[level].flat_from;
     for (size_t i = 0; i + 1 < fitted->curve.n; i++) {
         double off, off_after;
         const double misses = misses_at(lab, fitted, level, i, &off);
         const double after = misses_at(lab, fitted, level, i + 1, &off_after);
-        if (fitted->bytes[i] >= known->flat_from &&
-            fitted->bytes[i + 1] <= STEP * fitted->bytes[i] && misses + off < FM_CAPACITY_MISSES &&
-            after - off_after > STEEP * FM_CAPACITY_MISSES)
+        if (fitted->bytes[i] >= from && fitted->bytes[i + 1] <= STEP * fitted->bytes[i] &&
+            isfinite(off + off_after) && misses < FM_CAPACITY_MISSES &&
+            after > STEEP * FM_CAPACITY_MISSES)
             return true;
     }
     return false;
