@@ -387,7 +387,9 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
         return false;
     const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes, sibling->closely));
     double tlb_ns = fm_walk_tlb_at(walk, (double)bytes);
-    const bool same = whole - tlb_ns < sibling->least * (1 + STEADY);
+    /* Where nothing smaller was named, what takes less than a TLB's part between its neighbours
+       says that it has another. */
+    const bool same = sibling->least > 0 && whole - tlb_ns < sibling->least * (1 + STEADY);
     const struct fm_walk_point reading = {.bytes = bytes, .unit = unit, .sum = whole};
     if (!known && !same && !time_sibling(lab, &reading, sibling->least, care, &tlb_ns, err))
         return false;
