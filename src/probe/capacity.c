@@ -45,6 +45,8 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 /* … on either side of one that is another on each placement. */
 #define APART 1.25
 #define SOME  3
+/* What an edge may differ by that is the same on all placements. */
+#define STILL 1.02
 /* Footprints this far from the crossing say nothing of where it is. */
 #define NEAR 1.3
 
@@ -52,7 +54,10 @@ struct edge {
     size_t level;
     double hit_ns, miss_ns; /* plateaus before and after the rise */
     double bytes[MOST_FOOTPRINTS];
-    double ratio[MOST_PLACEMENTS][MOST_FOOTPRINTS]; /* NAN: not measured */
+    /* A reading, the TLB's part included, NAN where there is none; and what missed, by what the
+       TLB's part is known to be now. */
+    double whole_ns[MOST_PLACEMENTS][MOST_FOOTPRINTS];
+    double ratio[MOST_PLACEMENTS][MOST_FOOTPRINTS];
     size_t footprints, placements;
     struct fm_crossing crossing;
 };
@@ -76,14 +81,20 @@ static double first_guess(const struct fm_lab *lab, const struct fm_known_level 
     return 0;
 }
 
-static bool measure_ratio(struct fm_lab *lab, const struct edge *edge, double bytes, double *ratio,
-                          struct fm_error *err)
+static double ratio_of(const struct fm_lab *lab, const struct edge *edge, double bytes,
+                       double whole_ns)
+{
+    const double ns =
+        whole_ns - fm_walk_tlb_at(&lab->walk, bytes) - fm_fit_beside(lab, edge->level, bytes);
+    return (ns - edge->hit_ns) / (edge->miss_ns - edge->hit_ns);
+}
+
+static bool measure_whole(struct fm_lab *lab, double bytes, double *whole_ns, struct fm_error *err)
 {
     double ns;
     if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure_settled(lab, (size_t)bytes, &ns, err))
         return false;
-    *ratio = (ns - fm_fit_beside(lab, edge->level, bytes) - edge->hit_ns) /
-             (edge->miss_ns - edge->hit_ns);
+    *whole_ns = ns + fm_walk_tlb_at(&lab->walk, bytes);
     return true;
 }
 
@@ -107,21 +118,30 @@ static bool is_near(const struct edge *edge, size_t i)
    says why). */
 static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 {
-    double *row = edge->ratio[edge->placements];
+    double *row = edge->whole_ns[edge->placements];
     for (size_t i = 0; i < MOST_FOOTPRINTS; i++)
         row[i] = NAN;
     if (!fm_lab_place(lab, (size_t)edge->bytes[edge->footprints - 1], err))
         return false;
     edge->placements++;
     for (size_t i = edge->footprints; i-- > 0;)
-        if (is_near(edge, i) && !measure_ratio(lab, edge, edge->bytes[i], &row[i], err))
+        if (is_near(edge, i) && !measure_whole(lab, edge->bytes[i], &row[i], err))
             return false;
     return true;
 }
 
-static bool locate(struct edge *edge, uint64_t seed, struct fm_error *err)
+/* The more readings there are around it the better the TLB's part in the first ones is known. */
+static void tell_ratios(const struct fm_lab *lab, struct edge *edge)
+{
+    for (size_t p = 0; p < edge->placements; p++)
+        for (size_t i = 0; i < edge->footprints; i++)
+            edge->ratio[p][i] = ratio_of(lab, edge, edge->bytes[i], edge->whole_ns[p][i]);
+}
+
+static bool locate(const struct fm_lab *lab, struct edge *edge, uint64_t seed, struct fm_error *err)
 {
     double packed[MOST_PLACEMENTS * MOST_FOOTPRINTS];
+    tell_ratios(lab, edge);
     for (size_t p = 0; p < edge->placements; p++)
         memcpy(&packed[p * edge->footprints], edge->ratio[p], edge->footprints * sizeof packed[0]);
     const struct fm_placements data = {edge->bytes, edge->footprints, packed, edge->placements};
@@ -158,14 +178,17 @@ static bool insert(struct fm_lab *lab, struct edge *edge, size_t at, double byte
     const double unit = (double)lab->walk.unit;
     const size_t rest = edge->footprints - at;
     memmove(&edge->bytes[at + 1], &edge->bytes[at], rest * sizeof edge->bytes[0]);
-    edge->bytes[at] = floor(bytes / unit) * unit;
+    edge->bytes[at] = round(bytes / unit) * unit;
     for (size_t p = 0; p < edge->placements; p++) {
-        double *row = edge->ratio[p];
+        double *row = edge->whole_ns[p];
         memmove(&row[at + 1], &row[at], rest * sizeof row[0]);
         row[at] = NAN;
     }
     edge->footprints++;
-    return measure_ratio(lab, edge, edge->bytes[at], &edge->ratio[edge->placements - 1][at], err);
+    if (!measure_whole(lab, edge->bytes[at], &edge->whole_ns[edge->placements - 1][at], err))
+        return false;
+    tell_ratios(lab, edge);
+    return true;
 }
 
 /* Widens the footprints until the crossing lies among them. */
@@ -173,7 +196,7 @@ static bool reach_crossing(struct fm_lab *lab, struct edge *edge, double limit,
                            struct fm_error *err)
 {
     for (int i = 0; i < 8 && edge->footprints < MOST_FOOTPRINTS; i++) {
-        if (!locate(edge, 1, err))
+        if (!locate(lab, edge, 1, err))
             return false;
         if (edge->crossing.inside)
             return true;
@@ -193,7 +216,7 @@ static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
 {
     const uint64_t seed = fm_lab_seed(lab);
     while (edge->footprints < MOST_FOOTPRINTS) {
-        if (!locate(edge, seed, err))
+        if (!locate(lab, edge, seed, err))
             return false;
         const size_t after = after_crossing(edge);
         const double step = edge->bytes[after] / edge->bytes[after - 1];
@@ -275,7 +298,8 @@ static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struc
     const uint64_t seed = fm_lab_seed(lab);
     while (edge->placements < most) {
         if (!measure_placement(lab, edge, err) || !reach_crossing(lab, edge, limit, err) ||
-            !narrow(lab, edge, err) || !narrow_onset(lab, edge, err) || !locate(edge, seed, err))
+            !narrow(lab, edge, err) || !narrow_onset(lab, edge, err) ||
+            !locate(lab, edge, seed, err))
             return false;
         const double wide = edge->crossing.high / edge->crossing.low;
         if (edge->crossing.inside &&
@@ -420,10 +444,11 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
     const double low = found->sharp ? found->bytes : found->low / APART;
     const double high = (found->sharp ? BEYOND : APART) * found->high;
     /* What fits comes first: some policies are long in forgetting what did not. */
-    if (!fm_lab_place(lab, (size_t)high, err) || !measure_ratio(lab, &edge, low, &before, err) ||
-        !measure_ratio(lab, &edge, high, &after, err))
+    if (!fm_lab_place(lab, (size_t)high, err) || !measure_whole(lab, low, &before, err) ||
+        !measure_whole(lab, high, &after, err))
         return false;
-    *agrees = before < FM_CAPACITY_MISSES && after > FM_CAPACITY_MISSES;
+    *agrees = ratio_of(lab, &edge, low, before) < FM_CAPACITY_MISSES &&
+              ratio_of(lab, &edge, high, after) > FM_CAPACITY_MISSES;
     if (*agrees)
         report_capacity(lab, index, (const double[]){found->bytes, low, high}, "swept");
     return true;
@@ -442,16 +467,36 @@ static bool confirm_on_some(struct fm_lab *lab, size_t index, bool *agrees, stru
     return true;
 }
 
+/* Where misses set in too steeply for pages, what moves the rise is a policy, to which each order
+   is another, or which is not at rest yet. Once it is, the edge is the same on all placements. */
+static bool is_sharp_at_rest(struct fm_lab *lab, size_t index, struct edge *edge, bool *yes,
+                             struct fm_error *err)
+{
+    struct fm_fitted fitted;
+    fm_lab_fitted(lab, &fitted);
+    *yes = false;
+    if (!fm_seems_steep(lab, &fitted, index))
+        return true;
+    if (!measure_level(lab, index, edge, err))
+        return false;
+    *yes = edge->footprints && edge->crossing.inside &&
+           edge->crossing.high < STILL * edge->crossing.low;
+    return true;
+}
+
 static bool find_capacity(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct edge edge;
-    bool agrees;
+    bool agrees, sharp;
     if (!confirm_on_some(lab, index, &agrees, err))
         return false;
     if (agrees)
         return true;
-    if (is_soft(lab, index))
-        return fm_report_fitted(lab, index, err);
+    if (is_soft(lab, index)) {
+        if (!is_sharp_at_rest(lab, index, &edge, &sharp, err))
+            return false;
+        return sharp ? report(lab, &edge, err) : fm_report_fitted(lab, index, err);
+    }
     return measure_level(lab, index, &edge, err) && report(lab, &edge, err);
 }
 

@@ -9,6 +9,9 @@ struct fm_lab;
 /* Tells what a level holds by the knees that describe the walk. */
 bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err);
 
+/* Whether misses of a level seem to set in more steeply than pages that lie anywhere make them. */
+bool fm_seems_steep(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level);
+
 /* Moves a capacity that knees tell, and its bounds (at, low, high), to where the readings of the
    walk surely have it, if that is elsewhere. */
 void fm_hold_to_readings(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,

@@ -40,10 +40,13 @@ static uint64_t diluting(unsigned words)
 }
 
 /* Where the words lie in their pages: in other sets each time, so that lines which something else
-   keeps in one do not decide. The last word leaves its line just where it would from the first. */
+   keeps in one do not decide. But always where a line begins, whatever its length: from within one
+   a gap that is shorter than a way by less than a line conflicts as well, and the last word must
+   leave its line just where it would from the first. */
 static size_t first_word(struct fm_lab *lab, const struct fm_gap *gap)
 {
-    const size_t step = gap->offset ? 2 * gap->offset : FM_WORD;
+    const size_t moved = 2 * gap->offset;
+    const size_t step = moved > FM_LONGEST_LINE ? moved : FM_LONGEST_LINE;
     const size_t places = lab->machine->info.page_size / step;
     return places ? fm_lab_seed(lab) % places * step : 0;
 }

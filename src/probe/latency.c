@@ -37,6 +37,27 @@
 #define ALMOST 1.5
 /* The change of a plateau over half an octave that is none. */
 #define FLAT 0.02
+/* A third of an octave. */
+#define SIDE 1.25
+
+static double change(const struct fm_walk *walk, double from, double to)
+{
+    return fabs(log(fm_walk_at(walk, to) / fm_walk_at(walk, from)));
+}
+
+/* How much the walk changes over two thirds of an octave around a footprint, or up to it, or from
+   it on: what is flat on one side is not by chance, while between two points of the walk a rise at
+   the second shows before it begins. */
+static double change_at(const struct fm_walk *walk, double bytes)
+{
+    const double wide = SIDE * SIDE;
+    double least = change(walk, bytes / SIDE, bytes * SIDE);
+    if (bytes / wide >= (double)walk->points[0].bytes)
+        least = fmin(least, change(walk, bytes / wide, bytes));
+    if (bytes * wide <= (double)walk->points[walk->count - 1].bytes)
+        least = fmin(least, change(walk, bytes, bytes * wide));
+    return least;
+}
 
 /* The footprint of a plateau, beyond another, around which the walk changes least. Of equally flat
    ones that in the middle, furthest from what its neighbours do there; and none of memory's below
@@ -53,12 +74,11 @@ static size_t flattest(const struct fm_walk *walk, const struct fm_known_level *
         const double bytes = (double)walk->points[i].bytes;
         if (bytes < from || bytes > level->flat_to || bytes <= beyond)
             continue;
-        const double change =
-            fabs(log(fm_walk_at(walk, bytes * 1.25) / fm_walk_at(walk, bytes / 1.25)));
-        const double off = change + ALIKE * fabs(log2(bytes / middle));
+        const double changes = change_at(walk, bytes);
+        const double off = changes + ALIKE * fabs(log2(bytes / middle));
         if (off < least) {
             least = off;
-            *steepness = change;
+            *steepness = changes;
             best = walk->points[i].bytes;
         }
     }

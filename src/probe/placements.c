@@ -55,6 +55,7 @@ struct rises {
     bool thin[FM_WALK_POINTS];    /* every fourth unit says the same as all */
     double last[FM_WALK_POINTS];  /* readings, while placements are compared */
     size_t count;
+    uint64_t order;  /* seed of that in which pages are compared */
     double smallest; /* footprint that placements make a difference to; 0: none */
     double spent;    /* references */
     double since;    /* when that began */
@@ -96,11 +97,24 @@ static void find_rises(const struct fm_walk *walk, struct rises *rises, double m
             rises->index[rises->count++] = i;
 }
 
+/* Fresh pages, with the order of the first ones but for those. */
+static bool place_to_compare(struct fm_lab *lab, struct rises *rises, size_t bytes, bool first,
+                             struct fm_error *err)
+{
+    if (!fm_lab_place(lab, bytes, err))
+        return false;
+    if (first)
+        rises->order = lab->placement_seed;
+    lab->placement_seed = rises->order;
+    return true;
+}
+
 /* A pass over the points on a fresh placement, from large to small, and whether it finds what the
    last pass did. A cache that evicts what came first keeps the order in which lines came. On the
    way up new lines came between old ones, and it then hits where on fresh pages it would miss; on
    the way down lines only leave. So what was read on the way up is forgotten, and passes are
-   compared that began at the same footprint. */
+   compared that began at the same footprint. Some policies answer each order with other misses,
+   wherever pages lie: so these are compared in one order. */
 static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t from, bool compare,
                               bool drop, struct fm_error *err)
 {
@@ -109,7 +123,7 @@ static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t fr
     for (size_t i = from; i < rises->count; i++) {
         struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         double ns;
-        if (how.fresh && !fm_lab_place(lab, point->bytes, err))
+        if (how.fresh && !place_to_compare(lab, rises, point->bytes, !compare && !drop, err))
             return false;
         if (!compare && !drop)
             fm_walk_forget(point);

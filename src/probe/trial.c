@@ -138,16 +138,17 @@ bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_ta
     uint64_t references[FM_ALTERNATIVES] = {0};
     struct fm_group group = trial->group;
     for (unsigned round = 0; round < trial->rounds; round++) {
-        const unsigned turn = round % (trial->rounds / PLACEMENTS);
+        const unsigned turns = trial->rounds / PLACEMENTS, turn = round % turns;
+        const unsigned shift = turn + round / turns;
         if (turn == 0 && !fm_lab_place(lab, fm_trial_beside(trial) + trial->beside, err))
             return false;
         group.seed = fm_lab_seed(lab);
-        for (unsigned i = 0; i < trial->alternatives; i++) {
+        for (unsigned place = 0; place < trial->alternatives; place++) {
+            /* What a page's place costs in a TLB comes round with it, and what is first on fresh
+               pages finds that empty: all have each place in turn. */
+            const unsigned i = (place + shift) % trial->alternatives;
             double one;
-            /* What a page's place costs in a TLB comes round with it: all have each place in turn.
-             */
-            group.first =
-                (turn * trial->alternatives + (turn + i) % trial->alternatives) * group.count;
+            group.first = (turn * trial->alternatives + place) * group.count;
             if (!time_one(lab, trial, i, &group, &one, &references[i], err))
                 return false;
             if (!isnan(one))

@@ -97,8 +97,7 @@ double fm_walk_at(const struct fm_walk *walk, double bytes)
     return exp(log(fm_walk_mean(a)) * (1 - part) + log(fm_walk_mean(b)) * part);
 }
 
-/* The TLB's part at any footprint, interpolated as latency is. */
-static double tlb_at(const struct fm_walk *walk, double bytes)
+double fm_walk_tlb_at(const struct fm_walk *walk, double bytes)
 {
     const struct fm_walk_point *a, *b;
     if (walk->count == 0)
@@ -207,8 +206,9 @@ double fm_walk_behind_tlbs(const struct fm_lab *lab)
 
 /* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB
    yet, or it was measured on another placement (which changes nothing for a TLB), or it is the same
-   on both sides and these are near, or no TLB ends there. */
-static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
+   on both sides and these are near, or no TLB ends there. Of an edge that is looked at closely what
+   readings on both sides are at odds with counts, too. */
+static bool tlb_is_known(const struct fm_lab *lab, size_t bytes, bool closely)
 {
     const struct fm_walk *walk = &lab->walk;
     const struct fm_walk_point *a, *b;
@@ -221,8 +221,9 @@ static bool tlb_is_known(const struct fm_lab *lab, size_t bytes)
     if (b->bytes == bytes && b->tlb_count)
         return true;
     const bool near = (double)b->bytes < NEAR * (double)a->bytes;
+    const double off = closely ? a->tlb_error + b->tlb_error : 0;
     return (near || (double)a->bytes >= fm_walk_behind_tlbs(lab)) &&
-           b->tlb_ns - a->tlb_ns < GRAIN * fm_walk_mean(a);
+           b->tlb_ns - a->tlb_ns + off < GRAIN * fm_walk_mean(a);
 }
 
 /* Latency at a point as its own readings alone have it. */
@@ -339,11 +340,12 @@ static size_t unit_now(const struct fm_lab *lab, size_t bytes)
     return longer > known ? longer : known;
 }
 
-/* Who asks for the sibling: always, or where the TLB's part is not known; and the latency of a
-   smaller footprint, 0: none. Neither latency nor the TLB's part falls as footprints grow, so what
-   takes no longer than that with the part it had there has the same of both. */
+/* Who asks for the sibling: always, or where the TLB's part is not known, for an edge that is
+   looked at closely or for the walk; and the latency of a smaller footprint, 0: none. Neither
+   latency nor the TLB's part falls as footprints grow, so what takes no longer than that with the
+   part it had there has the same of both. */
 struct asking {
-    bool always;
+    bool always, closely;
     double least;
 };
 
@@ -383,9 +385,11 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
     double whole;
     if (!fm_walk_time(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err))
         return false;
-    const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes));
-    double tlb_ns = tlb_at(walk, (double)bytes);
-    const bool same = whole - tlb_ns < sibling->least * (1 + STEADY);
+    const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes, sibling->closely));
+    double tlb_ns = fm_walk_tlb_at(walk, (double)bytes);
+    /* Where nothing smaller was named, what takes less than a TLB's part between its neighbours
+       says that it has another. */
+    const bool same = sibling->least > 0 && whole - tlb_ns < sibling->least * (1 + STEADY);
     const struct fm_walk_point reading = {.bytes = bytes, .unit = unit, .sum = whole};
     if (!known && !same && !time_sibling(lab, &reading, sibling->least, care, &tlb_ns, err))
         return false;
@@ -398,7 +402,7 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
             return false;
     }
     if (ns)
-        *ns = whole - tlb_at(walk, (double)bytes);
+        *ns = whole - fm_walk_tlb_at(walk, (double)bytes);
     return true;
 }
 
@@ -411,7 +415,7 @@ bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, double *ns, struc
 {
     struct fm_care care = care_of[lab->options->effort];
     care.laps = LAPS_TO_SETTLE;
-    return measure(lab, bytes, &care, &(struct asking){0}, ns, err);
+    return measure(lab, bytes, &care, &(struct asking){.closely = true}, ns, err);
 }
 
 bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err)
@@ -464,6 +468,22 @@ size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *po
     return units > LEAST_THIN * UNITS_A_PAGE ? units / UNITS_A_PAGE : LEAST_THIN;
 }
 
+/* A reading of a point in such units, and one of its sibling if that is asked for. Where policies
+   are long in coming to rest what is timed second misses less, and what it misses less would be
+   taken off the TLB's part in each reading alike: so the two take turns at being first. */
+static bool time_in_turn(struct fm_lab *lab, const struct fm_walk_point *point, size_t unit,
+                         const struct fm_care *care, double *single, double *whole,
+                         struct fm_error *err)
+{
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
+    const bool first = single && point->tlb_count % 2;
+    if (first && !fm_walk_time(lab, point->bytes, unit, 1, care, single, err))
+        return false;
+    if (!fm_walk_time(lab, point->bytes, unit, bursts ? 2 : 1, care, whole, err))
+        return false;
+    return !single || first || fm_walk_time(lab, point->bytes, unit, 1, care, single, err);
+}
+
 bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampling *how,
                     double *ns, struct fm_error *err)
 {
@@ -478,17 +498,16 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
                                                           : 1,
                                  .steps = COARSE,
                                  .references = lap < most_at_once ? lap : most_at_once};
-    double whole, single;
-    if (!fm_walk_time(lab, point->bytes, unit, bursts ? 2 : 1, &care, &whole, err))
+    const bool asks = !how->drop && bursts && point->tlb_count < TLB_READINGS &&
+                      is_at_tlb_edge(&lab->walk, index);
+    double whole, single = 0;
+    if (!time_in_turn(lab, point, unit, &care, asks ? &single : NULL, &whole, err))
         return false;
     *ns = whole - point->tlb_ns;
     if (how->drop)
         return true;
-    if (bursts && point->tlb_count < TLB_READINGS && is_at_tlb_edge(&lab->walk, index)) {
-        if (!fm_walk_time(lab, point->bytes, unit, 1, &care, &single, err))
-            return false;
+    if (asks)
         add_tlb_reading(point, single - whole, 1);
-    }
     add_reading(lab, point, whole);
     return fit_tlb(lab, err);
 }

@@ -115,6 +115,9 @@ double fm_walk_tlb_error(const struct fm_walk_point *point);
 /* Latency at any footprint, interpolated (log-log) between points, flat beyond the ends. */
 double fm_walk_at(const struct fm_walk *walk, double bytes);
 
+/* The TLB's part at any footprint, interpolated as latency is. */
+double fm_walk_tlb_at(const struct fm_walk *walk, double bytes);
+
 /* Whether most readings between two footprints are of disturbed runs: the least of several, but
    what made them long may have been there all the time. */
 bool fm_walk_is_spoilt(const struct fm_walk *walk, double from, double to);

@@ -9,6 +9,8 @@
    has but once, and that are little of so many hits of the first level, or of what takes as long.
  */
 #define HITS_A_RUN 16384
+/* Part of a latency that longer units may take less, and nothing inside serve any of them. */
+#define AS_LONG 0.01
 
 static uint64_t least_references(const struct fm_lab *lab, size_t bytes)
 {
@@ -54,7 +56,7 @@ bool fm_walk_longer_from(struct fm_lab *lab, size_t unit, double *from, struct f
             !time_units(lab, *from, lab->walk.unit, &before, err) ||
             !time_units(lab, *from, unit, &ns, err))
             return false;
-        if (ns > before * (1 - FM_WORTH_A_LOOK))
+        if (ns > before * (1 - AS_LONG))
             break;
     }
     return true;

@@ -1,4 +1,5 @@
 /* Orders of prime-then-measure strings. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,11 +13,14 @@ void fm_string_empty(struct fm_string *string, const char *label, size_t bytes)
     snprintf(string->label, sizeof string->label, "%s", label);
 }
 
-/* The byte of the arena at which the spot of the group's page number `i` lies. */
+/* The byte of the arena at which the spot of the group's page number `i` lies. From page to page it
+   moves on by the same part: so those of pages which use the same sets, each as many pages from the
+   next, lie as evenly as all do. */
 static size_t spot(const struct fm_group *group, size_t i)
 {
     const size_t positions = (group->page - group->span) / group->unit + 1;
-    const size_t position = (size_t)(fm_golden(i + group->seed % 1024) * (double)positions);
+    const double at = (double)i / (double)group->count + (double)(group->seed % 1024) / 1024;
+    const size_t position = (size_t)((at - floor(at)) * (double)positions);
     return (group->first + i) * group->page + position * group->unit;
 }
 
