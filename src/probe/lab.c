@@ -90,7 +90,7 @@ size_t fm_lab_limit(const struct fm_lab *lab)
 double fm_lab_far_end(const struct fm_lab *lab)
 {
     static const double ends[] = {
-        [FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p29};
+        [FM_QUICK] = 0x1p26, [FM_NORMAL] = 0x1p27, [FM_THOROUGH] = 0x1p28};
     return ends[lab->options->effort];
 }
 

@@ -170,16 +170,19 @@ static bool ascend(struct fm_lab *lab, double from, double to, struct fm_error *
 
 /* Measures again, a few times at most, the points that a larger footprint undercuts: latency does
    not fall as footprints grow, so something else was at work there. What is steady is so by its
-   policy, which may hit again where there are more lines to a set. */
-static bool mend(struct fm_lab *lab, struct fm_error *err)
+   policy, which may hit again where there are more lines to a set. Goes on for no longer than what
+   began at `since` took: where large footprints contradict each other, that takes very long. */
+static bool mend(struct fm_lab *lab, double since, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
+    const double now = lab->machine->ops->elapsed(lab->machine), end = now + (now - since);
     for (int round = 0; round < mendings[lab->options->effort]; round++) {
         double least = INFINITY;
         bool mended = false;
         for (size_t i = walk->count; i-- > 0;) {
             const struct fm_walk_point *point = &walk->points[i];
-            if (!point->steady && fm_walk_mean(point) > least * (1 + 2 * FM_WORTH_A_LOOK)) {
+            if (!point->steady && fm_walk_mean(point) > least * (1 + 2 * FM_WORTH_A_LOOK) &&
+                lab->machine->ops->elapsed(lab->machine) < end) {
                 if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_mend(lab, i, err))
                     return false;
                 mended |= !point->steady;
@@ -197,7 +200,9 @@ static bool walk_outward(struct fm_lab *lab, size_t unit, double from, struct fm
     lab->walk.unit = unit;
     const double to = far_end(lab);
     fm_walk_cut(&lab->walk, from * 0.99);
-    return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) && mend(lab, err);
+    const double since = lab->machine->ops->elapsed(lab->machine);
+    return fm_lab_place(lab, (size_t)to, err) && ascend(lab, from, to, err) &&
+           mend(lab, since, err);
 }
 
 /* Reads the walk into plateaus; keeps what is known of the lines of the first `keep` levels. */
@@ -470,8 +475,16 @@ static bool resolve(struct fm_lab *lab, size_t index, struct fm_error *err)
     return fm_walk_longer_from(lab, line, &from, err) && walk_outward(lab, line, from, err);
 }
 
+/* More points where latency changes. */
+static bool refine(struct fm_lab *lab, struct fm_error *err)
+{
+    const double since = lab->machine->ops->elapsed(lab->machine);
+    return fm_walk_refine(lab, SMALLEST, INFINITY, err) && mend(lab, since, err);
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
+    const double since = lab->machine->ops->elapsed(lab->machine);
     if (!find_first_line(lab, err))
         return false;
     struct fm_known *known = &lab->known;
@@ -487,9 +500,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
             return false;
         read_walk(lab, i + 1);
     }
-    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !mend(lab, err) ||
-        !fm_walk_refine(lab, SMALLEST, INFINITY, err) || !mend(lab, err) ||
-        !fm_repeat_on_fresh_pages(lab, err))
+    if (!fm_lab_place(lab, (size_t)known->far_bytes, err) || !mend(lab, since, err) ||
+        !refine(lab, err) || !fm_repeat_on_fresh_pages(lab, err))
         return false;
     if (!read_to_memory(lab, err))
         return false;
