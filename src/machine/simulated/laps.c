@@ -1,5 +1,6 @@
 #include "machine/simulated/laps.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "core/rng.h"
@@ -8,6 +9,8 @@
 
 /* So many laps that differ from the one before, and no more are looked at. */
 #define LOOKS 6
+/* Slots that are gone over in the time that a reference takes. */
+#define SLOTS_A_REFERENCE 8
 
 static const struct fm_lap_counts none;
 
@@ -128,51 +131,91 @@ static bool drops(const struct fm_hierarchy *hierarchy, unsigned level,
     return inclusive || hierarchy->caches[level].exclusive;
 }
 
-static uint64_t print_loads(struct fm_walker *walker, const struct fm_lap_counts *lap)
+/* What a lap has asked: a level that it did not come to is as it was. */
+struct asked {
+    struct fm_cache *caches[FM_CACHE_LEVELS];
+    bool drops[FM_CACHE_LEVELS];
+    struct fm_tlb_level *tlbs[FM_TLB_LEVELS];
+    const struct fm_tags *fronts[FM_DESCRIBED_BTBS + 1];
+    unsigned cache_count, tlb_count, front_count;
+};
+
+static void list_tlbs(struct fm_walker *walker, const struct fm_lap_counts *lap,
+                      struct asked *asked)
 {
-    struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    uint64_t print = 0, came = walker->laps.round.count;
-    for (unsigned i = 0; i < hierarchy->count && came > 0; i++) {
-        print =
-            fm_mix64(print) + fm_fingerprint_cache(&hierarchy->caches[i], &walker->placement,
-                                                   &walker->laps.round, drops(hierarchy, i, lap));
-        came -= lap->served[i];
+    const struct fm_tlb_path *path = path_of(walker);
+    uint64_t came = walker->laps.round.count;
+    for (unsigned i = path->first; i < path->used_count && came > 0; i++) {
+        asked->tlbs[asked->tlb_count++] = path->used[i];
+        came = lap->tlb_missed[i];
     }
-    return print;
 }
 
-static uint64_t print_jumps(struct fm_walker *walker, const struct fm_lap_counts *lap)
+static void list_caches(struct fm_walker *walker, const struct fm_lap_counts *lap,
+                        struct asked *asked)
 {
     struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    struct fm_front *front = &walker->front;
-    const unsigned levels = fm_hierarchy_code_levels(hierarchy);
-    uint64_t print = front->seen_count, came = 0;
+    const bool jumps = walker->laps.op == FM_OP_JUMP;
+    const unsigned levels = jumps ? fm_hierarchy_code_levels(hierarchy) : hierarchy->count;
+    uint64_t came = 0;
     for (unsigned i = 0; i <= levels; i++)
         came += lap->served[i];
     for (unsigned i = 0; i < levels && came > 0; i++) {
-        struct fm_cache *cache =
-            i < hierarchy->code_count ? &hierarchy->code[i] : &hierarchy->caches[i];
-        print = fm_mix64(print) +
-                fm_fingerprint_cache(cache, &walker->placement, &walker->laps.round, true);
+        const bool own = jumps && i < hierarchy->code_count;
+        asked->drops[i] = jumps || drops(hierarchy, i, lap);
+        asked->caches[asked->cache_count++] = own ? &hierarchy->code[i] : &hierarchy->caches[i];
         came -= lap->served[i];
     }
-    for (unsigned i = 0; i < front->btb_count; i++)
-        print = fm_mix64(print) + fm_fingerprint_tags(&front->btbs[i].tags);
-    return front->has_ops ? fm_mix64(print) + fm_fingerprint_tags(&front->ops) : print;
 }
 
-/* Over what the lap has asked: a level that it did not come to is as it was. */
-static uint64_t take_fingerprint(struct fm_walker *walker, const struct fm_lap_counts *lap)
+static void list_front(struct fm_front *front, struct asked *asked)
+{
+    for (unsigned i = 0; i < front->btb_count; i++)
+        asked->fronts[asked->front_count++] = &front->btbs[i].tags;
+    if (front->has_ops)
+        asked->fronts[asked->front_count++] = &front->ops;
+}
+
+static struct asked list_asked(struct fm_walker *walker, const struct fm_lap_counts *lap)
+{
+    struct asked asked = {.cache_count = 0};
+    list_tlbs(walker, lap, &asked);
+    list_caches(walker, lap, &asked);
+    if (walker->laps.op == FM_OP_JUMP)
+        list_front(&walker->front, &asked);
+    return asked;
+}
+
+static uint64_t slots_of(const struct fm_tags *tags, size_t count)
+{
+    return (uint64_t)tags->ways * (tags->sets < count ? tags->sets : count);
+}
+
+/* Slots that a fingerprint goes over, about. */
+static uint64_t cost_of(const struct asked *asked, size_t count)
+{
+    uint64_t slots = 0;
+    for (unsigned i = 0; i < asked->tlb_count; i++)
+        slots += slots_of(&asked->tlbs[i]->tags, count);
+    for (unsigned i = 0; i < asked->cache_count; i++)
+        slots += slots_of(&asked->caches[i]->tags, count);
+    for (unsigned i = 0; i < asked->front_count; i++)
+        slots += slots_of(asked->fronts[i], SIZE_MAX);
+    return slots;
+}
+
+static uint64_t take_fingerprint(struct fm_walker *walker, const struct asked *asked)
 {
     const struct fm_round *round = &walker->laps.round;
-    const struct fm_tlb_path *path = path_of(walker);
-    uint64_t print = path->last_piece, came = round->count;
-    for (unsigned i = path->first; i < path->used_count && came > 0; i++) {
-        print = fm_mix64(print) + fm_fingerprint_tlb(path->used[i], &walker->tlbs, round);
-        came = lap->tlb_missed[i];
-    }
-    const bool jumps = walker->laps.op == FM_OP_JUMP;
-    return ~fm_mix64(print) + (jumps ? print_jumps(walker, lap) : print_loads(walker, lap));
+    uint64_t print = path_of(walker)->last_piece + fm_mix64(walker->front.seen_count);
+    for (unsigned i = 0; i < asked->tlb_count; i++)
+        print = fm_mix64(print) + fm_fingerprint_tlb(asked->tlbs[i], &walker->tlbs, round);
+    for (unsigned i = 0; i < asked->cache_count; i++)
+        print = fm_mix64(~print) +
+                fm_fingerprint_cache(asked->caches[i], &walker->placement, round, asked->drops[i]);
+    for (unsigned i = 0; i < asked->front_count; i++)
+        print = fm_mix64(print ^ i) + fm_fingerprint_tags(asked->fronts[i]);
+    return print;
 }
 
 uint64_t fm_laps_skip(struct fm_walker *walker, uint64_t left)
@@ -193,11 +236,17 @@ uint64_t fm_laps_skip(struct fm_walker *walker, uint64_t left)
     return times * laps->round.count;
 }
 
-/* A fingerprint is worth taking where, after the lap that confirms it, one more is to come. */
-static bool is_worthwhile(const struct fm_laps *laps, uint64_t left)
+/* Whether a fingerprint is worth taking: after the lap that confirms it one more is to come, and
+   what these save is more than two fingerprints cost. Where one was taken for nothing, laps must at
+   least have come to agree in what they count. */
+static bool is_worthwhile(const struct fm_laps *laps, const struct fm_lap_counts *lap,
+                          const struct asked *asked, uint64_t left)
 {
-    const uint64_t to_come = (left + laps->to_come) / laps->round.count;
-    return laps->looks < LOOKS && to_come >= (laps->known ? 1 : 2);
+    const uint64_t to_come = left + laps->to_come, count = laps->round.count;
+    const bool alike = memcmp(lap, &laps->same, sizeof *lap) == 0;
+    return laps->looks < LOOKS && (laps->looks == 0 || alike) &&
+           to_come >= (laps->known ? 1 : 2) * count &&
+           to_come >= 2 * cost_of(asked, count) / SLOTS_A_REFERENCE;
 }
 
 uint64_t fm_laps_end(struct fm_walker *walker, uint64_t left)
@@ -207,13 +256,15 @@ uint64_t fm_laps_end(struct fm_walker *walker, uint64_t left)
     struct fm_lap_counts lap = laps->earlier;
     add(&lap, &laps->begun, &now, 1);
     if (!laps->settled) {
-        const bool look = laps->whole && is_worthwhile(laps, left) && is_plain(walker, &lap);
-        const uint64_t print = look ? take_fingerprint(walker, &lap) : 0;
+        const struct asked asked = list_asked(walker, &lap);
+        const bool look =
+            laps->whole && is_plain(walker, &lap) && is_worthwhile(laps, &lap, &asked, left);
+        const uint64_t print = look ? take_fingerprint(walker, &asked) : 0;
         laps->settled = look && laps->known && print == laps->fingerprint;
         for (unsigned i = 0; look && i < walker->hierarchy.count; i++)
             (laps->settled ? fm_turns_learn : fm_turns_note)(&walker->hierarchy.caches[i].tags);
+        laps->looks += laps->known && !laps->settled;
         laps->same = lap;
-        laps->looks += look && !laps->settled;
         laps->known = look;
         laps->fingerprint = print;
     }

@@ -32,8 +32,8 @@ struct fm_laps {
     bool known;                   /* its fingerprint was taken when it began */
     uint64_t fingerprint;
     unsigned looks;            /* fingerprints that were taken for nothing */
-    bool settled;              /* all laps from now on … */
-    struct fm_lap_counts same; /* … will be like this one */
+    struct fm_lap_counts same; /* the last lap … */
+    bool settled;              /* … which all from now on will be like */
 };
 
 /* Nothing is known any more: the arena, or what was run in between, is another. */

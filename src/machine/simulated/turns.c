@@ -47,7 +47,7 @@ void fm_turns_learn(struct fm_tags *tags)
 /* Swaps the ways of a row once. */
 static void turn(struct fm_tags *tags, uint32_t set)
 {
-    uint32_t *row = tags->tag + (size_t)set * tags->stride, moved[FM_ORDER_PACKED];
+    uint32_t *row = tags->tag + (size_t)set * tags->stride, moved[FM_ORDER_PACKED] = {0};
     uint64_t *tree = tags->state + (size_t)set * tags->words + 1;
     const uint64_t order = order_of(tags, set);
     for (uint32_t way = 0; way < tags->ways; way++)
