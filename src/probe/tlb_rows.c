@@ -66,19 +66,25 @@ static bool count_misses(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
     return true;
 }
 
-/* The pages of a row from one place after which some miss. */
-static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, struct row *row,
-                       size_t least, size_t most, size_t *onset, struct fm_error *err)
+static bool some_miss(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, const struct row *row,
+                      size_t pages, bool *some, struct fm_error *err)
 {
-    *onset = least;
-    if (!time_row(lab, tlbs, row, least, &row->fits_ns, err))
-        return false;
+    double misses;
+    const bool good = count_misses(lab, tlbs, index, row, pages, &misses, err);
+    *some = good && misses > SOME * (double)pages;
+    return good;
+}
+
+/* The pages of a row from one place after which some miss, of which `onset` do not. */
+static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
+                       const struct row *row, size_t most, size_t *onset, struct fm_error *err)
+{
     for (size_t missed = most; missed - *onset > 1;) {
         const size_t middle = (*onset + missed) / 2;
-        double misses;
-        if (!count_misses(lab, tlbs, index, row, middle, &misses, err))
+        bool some;
+        if (!some_miss(lab, tlbs, index, row, middle, &some, err))
             return false;
-        if (misses > SOME * (double)middle)
+        if (some)
             missed = middle;
         else
             *onset = middle;
@@ -86,20 +92,23 @@ static bool find_onset(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, s
     return true;
 }
 
-/* The place from which most fit. */
+/* The place from which most fit; of each, whether it is better is asked first. */
 static bool find_place(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index, size_t least,
                        size_t most, struct row *best, size_t *held, struct fm_error *err)
 {
-    *held = 0;
-    for (size_t place = 0; place < PLACES; place++) {
+    *held = least;
+    for (size_t place = 0; place < PLACES && *held + 1 < most; place++) {
         struct row row = {.first = place * APART};
-        size_t onset;
-        if (!find_onset(lab, tlbs, index, &row, least, most, &onset, err))
+        bool some;
+        if (!time_row(lab, tlbs, &row, least, &row.fits_ns, err) ||
+            !some_miss(lab, tlbs, index, &row, *held + 1, &some, err))
             return false;
-        if (onset > *held) {
-            *held = onset;
-            *best = row;
-        }
+        if (some)
+            continue;
+        ++*held;
+        *best = row;
+        if (!find_onset(lab, tlbs, index, &row, most, held, err))
+            return false;
     }
     return true;
 }
