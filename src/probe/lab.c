@@ -219,9 +219,10 @@ bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_c
                lab->machine->ops->run(lab->machine, string, repeats, samples, err);
         for (unsigned i = 0; i < repeats && good; i++)
             note_reading(lab, &readings, &samples[i]);
-        if (is_confirmed(&readings, equal_runs) || (repeats == 1 && readings.count))
+        if (is_confirmed(&readings, equal_runs) || (repeats == 1 && readings.count) || care->warm)
             break;
     }
+    lab->timed = repeats * string->phases[string->phase_count - 1].references;
     fm_string_free(string);
     if (!good)
         return false;

@@ -1,6 +1,7 @@
 #include "probe/placements.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "probe/fit.h"
 #include "probe/lab.h"
@@ -22,13 +23,12 @@ static const double largest[] = {[FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p24, [FM_
 /* … and how far beyond the last one its end may lie. */
 #define AFTER 1.5
 /* References and time spent at the most, in each effort: on all rises, and on the beginning of
-   each. And the laps that one reading takes, roughly. */
+   each. */
 static const struct spend {
     double references, seconds;
 } spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 1.0}, [FM_THOROUGH] = {3e7, 3}},
   spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.5}, [FM_THOROUGH] = {2e7, 2}};
-#define LAPS_EACH 3
-/* Part of the points of a rise that must read alike, thin or in full, for thin to do. */
+/* Part of the points of a rise that must read alike in less time, for that to do. */
 #define NEARLY_ALL 0.85
 /* Pages of which luck is large, and placements that show it. */
 #define FEW_PAGES  128
@@ -49,16 +49,20 @@ static const struct spend {
 #define MOST_MORE    3
 #define LEAST_PASSES 100
 
+/* How a point is sampled: every unit, or one of a few, which says the same where a set is chosen by
+   the address as it is; or so and after few laps, which does where a policy is soon settled. */
+enum way { FULL, THIN, BRIEF, WAYS };
+
 /* The points to measure again. */
 struct rises {
     size_t index[FM_WALK_POINTS]; /* from large to small */
-    bool thin[FM_WALK_POINTS];    /* every fourth unit says the same as all */
+    enum way way[FM_WALK_POINTS]; /* how each is sampled */
     double last[FM_WALK_POINTS];  /* readings, while placements are compared */
     size_t count;
     uint64_t order;  /* seed of that in which pages are compared */
     double smallest; /* footprint that placements make a difference to; 0: none */
-    double spent;    /* references */
-    double since;    /* when that began */
+    double begun;    /* references that samples had cost before */
+    double since;    /* … and when */
 };
 
 static bool differ(double a, double b, double by)
@@ -109,27 +113,150 @@ static bool place_to_compare(struct fm_lab *lab, struct rises *rises, size_t byt
     return true;
 }
 
-/* A pass over the points on a fresh placement, from large to small, and whether it finds what the
-   last pass did. A cache that evicts what came first keeps the order in which lines came. On the
-   way up new lines came between old ones, and it then hits where on fresh pages it would miss; on
-   the way down lines only leave. So what was read on the way up is forgotten, and passes are
-   compared that began at the same footprint. Some policies answer each order with other misses,
-   wherever pages lie: so these are compared in one order. */
+static bool sample(struct fm_lab *lab, size_t index, enum way way, bool fresh, bool drop,
+                   double *ns, struct fm_error *err)
+{
+    const struct fm_walk_sampling how = {
+        .fresh = fresh, .thin = way != FULL, .brief = way == BRIEF, .drop = drop};
+    return fm_lab_go_on(lab, 0.6, err) && fm_walk_sample(lab, index, &how, ns, err);
+}
+
+/* Looks where the points that have not been compared yet read alike thinly, and so in few laps, all
+   on the placement that is there: those were read in full just now, on the way down. */
+static bool compare_ways(struct fm_lab *lab, const struct rises *rises, double ns[][WAYS],
+                         struct fm_error *err)
+{
+    struct fm_walk_point *points = lab->walk.points;
+    for (enum way way = THIN; way < WAYS; way++) {
+        bool fresh = true;
+        for (size_t i = 0; i < rises->count; i++) {
+            const struct fm_walk_point *point = &points[rises->index[i]];
+            ns[i][way] = ns[i][way - 1];
+            if (point->compared || (way == BRIEF && !fm_walk_can_be_brief(lab, point)))
+                continue;
+            if (!sample(lab, rises->index[i], way, fresh, true, &ns[i][way], err))
+                return false;
+            fresh = false;
+        }
+    }
+    for (size_t i = 0; i < rises->count; i++) {
+        struct fm_walk_point *point = &points[rises->index[i]];
+        if (point->compared)
+            continue;
+        point->compared = true;
+        point->thin_alike = !differ(ns[i][THIN], ns[i][FULL], DIFFERENT);
+        point->brief_alike = point->thin_alike && !differ(ns[i][BRIEF], ns[i][FULL], DIFFERENT);
+    }
+    return true;
+}
+
+/* A way will do for a level, from its plateau to the next, if it does where the level misses; on
+   the plateau only as far in as nothing shows that a level inside still hits. Where it does not,
+   nor will it wherever that level may begin to miss on other pages, though that is another's rise.
+   What has not been compared is as what lies beyond it. */
+static void judge_level(const struct fm_lab *lab, struct rises *rises, size_t level, enum way way)
+{
+    const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
+    bool alike[FM_WALK_POINTS];
+    size_t yes = 0, all = 0;
+    for (size_t i = 0; i < rises->count; i++) {
+        const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
+        alike[i] = !point->compared || (way == THIN ? point->thin_alike : point->brief_alike);
+        if ((double)point->bytes <= here->flat_to || (double)point->bytes >= next->flat_from)
+            continue;
+        all += point->compared;
+        yes += point->compared && alike[i];
+    }
+    const bool rise = (double)yes >= NEARLY_ALL * (double)all;
+    bool will_do = rise;
+    for (size_t i = 0; i < rises->count; i++) {
+        const double bytes = (double)lab->walk.points[rises->index[i]].bytes;
+        if (!rise && bytes >= here->flat_to / BEFORE && rises->way[i] >= way)
+            rises->way[i] = way - 1;
+        if (bytes < here->flat_from || bytes >= next->flat_from)
+            continue;
+        will_do = will_do && (bytes > here->flat_to || alike[i]);
+        if (will_do && rises->way[i] == way - 1)
+            rises->way[i] = way;
+        else if (!will_do && rises->way[i] >= way)
+            rises->way[i] = way - 1;
+    }
+}
+
+static void judge_ways(const struct fm_lab *lab, struct rises *rises)
+{
+    memset(rises->way, 0, sizeof rises->way);
+    for (enum way way = THIN; way < WAYS; way++)
+        for (size_t level = 0; level + 1 < lab->known.count; level++)
+            judge_level(lab, rises, level, way);
+}
+
+/* The points that have not been compared yet, in full and then in the other ways. */
+static bool compare_new(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+{
+    double ns[FM_WALK_POINTS][WAYS];
+    bool fresh = true;
+    for (size_t i = 0; i < rises->count; i++) {
+        const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
+        if (point->compared)
+            continue;
+        if ((fresh && !fm_lab_place(lab, point->bytes, err)) ||
+            !sample(lab, rises->index[i], FULL, fresh, false, &ns[i][FULL], err))
+            return false;
+        fresh = false;
+    }
+    if (!compare_ways(lab, rises, ns, err))
+        return false;
+    judge_ways(lab, rises);
+    return true;
+}
+
+/* A pass over the points on a first placement, from large to small. A cache that evicts what came
+   first keeps the order in which lines came. On the way up new lines came between old ones, and it
+   then hits where on fresh pages it would miss; on the way down lines only leave. So what was read
+   on the way up is forgotten. */
+static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, struct fm_error *err)
+{
+    for (size_t i = 0; i < rises->count; i++) {
+        struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
+        if (i == 0 && !place_to_compare(lab, rises, point->bytes, true, err))
+            return false;
+        fm_walk_forget(point);
+        if (!sample(lab, rises->index[i], FULL, i == 0, false, &ns[i], err))
+            return false;
+    }
+    return true;
+}
+
+/* The first placement that others are compared to, and the ways that will do to compare them. */
+static bool read_first(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
+{
+    double full[FM_WALK_POINTS], ns[FM_WALK_POINTS][WAYS];
+    if (!read_downward(lab, rises, full, err))
+        return false;
+    for (size_t i = 0; i < rises->count; i++)
+        ns[i][FULL] = full[i];
+    if (!compare_ways(lab, rises, ns, err))
+        return false;
+    judge_ways(lab, rises);
+    for (size_t i = 0; i < rises->count; i++)
+        rises->last[i] = ns[i][rises->way[i]];
+    return true;
+}
+
+/* Another placement of the points from one on, and whether it finds what the last one did. Some
+   policies answer each order with other misses, wherever pages lie: so these are compared in one
+   order. */
 static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t from, bool compare,
                               bool drop, struct fm_error *err)
 {
-    struct fm_walk_sampling how = {.fresh = true, .drop = drop};
     bool differed = false;
     for (size_t i = from; i < rises->count; i++) {
-        struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
+        const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         double ns;
-        if (how.fresh && !place_to_compare(lab, rises, point->bytes, !compare && !drop, err))
+        if ((i == from && !place_to_compare(lab, rises, point->bytes, false, err)) ||
+            !sample(lab, rises->index[i], rises->way[i], i == from, drop, &ns, err))
             return false;
-        if (!compare && !drop)
-            fm_walk_forget(point);
-        if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, rises->index[i], &how, &ns, err))
-            return false;
-        how.fresh = false;
         /* Twice in a row: once is noise. */
         const bool differs = compare && differ(rises->last[i], ns, DIFFERENT);
         if (differs && differed)
@@ -148,22 +275,21 @@ static bool go_on_with_rise(struct fm_lab *lab, double most, struct fm_error *er
     const struct fm_walk *walk = &lab->walk;
     struct rises beyond = {.smallest = 0};
     size_t first = 0, end;
-    double ns;
+    double ns, all[FM_WALK_POINTS];
     while (first < walk->count && (double)walk->points[first].bytes <= most)
         first++;
     for (end = first; end < walk->count && is_on_a_rise(walk, end);)
         end++;
     if (first == end || first == 0 || !is_on_a_rise(walk, first - 1))
         return true;
-    const struct fm_walk_sampling look = {.fresh = true, .drop = true};
-    if (!fm_lab_place(lab, walk->points[first].bytes, err) || !fm_lab_go_on(lab, 0.6, err) ||
-        !fm_walk_sample(lab, first, &look, &ns, err))
+    if (!fm_lab_place(lab, walk->points[first].bytes, err) ||
+        !sample(lab, first, FULL, true, true, &ns, err))
         return false;
     if (!differ(ns, fm_walk_mean(&walk->points[first]), APART))
         return true;
     for (size_t i = end; i-- > first;)
         beyond.index[beyond.count++] = i;
-    return compare_placement(lab, &beyond, 0, false, false, err);
+    return read_downward(lab, &beyond, all, err);
 }
 
 /* Two placements tell where there are many pages; of few, several may be as lucky as each other. */
@@ -171,8 +297,7 @@ static bool compare_placements(struct fm_lab *lab, struct rises *rises, struct f
 {
     const double few = FEW_PAGES * (double)lab->machine->info.page_size;
     size_t small = 0;
-    if (!compare_placement(lab, rises, 0, false, false, err) ||
-        !compare_placement(lab, rises, 0, true, false, err))
+    if (!read_first(lab, rises, err) || !compare_placement(lab, rises, 0, true, false, err))
         return false;
     while (small < rises->count && (double)lab->walk.points[rises->index[small]].bytes > few)
         small++;
@@ -182,89 +307,33 @@ static bool compare_placements(struct fm_lab *lab, struct rises *rises, struct f
     return true;
 }
 
-/* Thin will do for a level, from its plateau to the next, if it does where the level misses; on the
-   plateau only as far in as nothing shows that a level inside still hits. Where it does not, nor
-   will it wherever that level may begin to miss on other pages, though that is another's rise. */
-static void judge_thin(const struct fm_lab *lab, struct rises *rises, size_t level,
-                       const bool *alike)
-{
-    const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
-    size_t yes = 0, all = 0;
-    for (size_t i = 0; i < rises->count; i++) {
-        const double bytes = (double)lab->walk.points[rises->index[i]].bytes;
-        if (bytes <= here->flat_to || bytes >= next->flat_from)
-            continue;
-        all++;
-        yes += alike[i];
-    }
-    const bool rise = (double)yes >= NEARLY_ALL * (double)all;
-    bool thin = rise;
-    for (size_t i = 0; i < rises->count; i++) {
-        const double bytes = (double)lab->walk.points[rises->index[i]].bytes;
-        if (!rise && bytes >= here->flat_to / BEFORE)
-            rises->thin[i] = false;
-        if (bytes < here->flat_from || bytes >= next->flat_from)
-            continue;
-        thin = thin && (bytes > here->flat_to || alike[i]);
-        rises->thin[i] = thin;
-    }
-}
-
-/* Measures all points in full and then thinly on one placement, and notes where that is alike. */
-static bool compare_thin(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
-{
-    double full[FM_WALK_POINTS];
-    bool alike[FM_WALK_POINTS];
-    for (size_t i = 0; i < 2 * rises->count; i++) {
-        const bool thin = i >= rises->count;
-        const size_t at = i % rises->count, index = rises->index[at];
-        const struct fm_walk_sampling how = {.fresh = at == 0, .thin = thin, .drop = thin};
-        double ns;
-        if (i == 0 && !fm_lab_place(lab, lab->walk.points[index].bytes, err))
-            return false;
-        if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &how, &ns, err))
-            return false;
-        if (thin)
-            alike[at] = !differ(ns, full[at], DIFFERENT);
-        else
-            full[at] = ns;
-    }
-    for (size_t level = 0; level + 1 < lab->known.count; level++)
-        judge_thin(lab, rises, level, alike);
-    return true;
-}
-
 /* One more pass, over the points of a range. */
 static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to,
                  struct fm_error *err)
 {
-    struct fm_walk_sampling how = {.fresh = true};
+    bool fresh = true;
     for (size_t i = 0; i < rises->count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         double ns;
         if ((double)point->bytes < from || (double)point->bytes > to)
             continue;
-        if (how.fresh && !fm_lab_place(lab, point->bytes, err))
+        if ((fresh && !fm_lab_place(lab, point->bytes, err)) ||
+            !sample(lab, rises->index[i], rises->way[i], fresh, false, &ns, err))
             return false;
-        how.thin = rises->thin[i];
-        if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, rises->index[i], &how, &ns, err))
-            return false;
-        how.fresh = false;
-        rises->spent += LAPS_EACH * (double)point->bytes / (double)point->unit /
-                        (double)(how.thin ? fm_walk_thinness(lab, point) : 1);
+        fresh = false;
     }
     return true;
 }
 
 static void begin_spending(const struct fm_lab *lab, struct rises *rises)
 {
-    rises->spent = 0;
+    rises->begun = lab->walk.references;
     rises->since = lab->machine->ops->elapsed(lab->machine);
 }
 
 static bool is_spent(const struct fm_lab *lab, const struct rises *rises, const struct spend *most)
 {
-    return rises->spent > most->references ||
+    return lab->walk.references - rises->begun > most->references ||
            lab->machine->ops->elapsed(lab->machine) - rises->since > most->seconds;
 }
 
@@ -299,12 +368,10 @@ static bool insert(struct fm_lab *lab, struct rises *rises, size_t larger, struc
         return true;
     for (size_t i = 0; i <= larger; i++)
         rises->index[i]++;
-    for (size_t i = rises->count++; i > smaller; i--) {
+    for (size_t i = rises->count++; i > smaller; i--)
         rises->index[i] = rises->index[i - 1];
-        rises->thin[i] = rises->thin[i - 1];
-    }
     rises->index[smaller] = index + 1;
-    rises->thin[smaller] = rises->thin[larger] && rises->thin[smaller + 1];
+    judge_ways(lab, rises);
     return true;
 }
 
@@ -360,7 +427,7 @@ static bool sample_beginnings(struct fm_lab *lab, struct rises *rises, struct fm
                 return false;
             fm_lab_fitted(lab, &fitted);
             const bool close = fm_luck(&fitted, i, at, MISS_RATIO) < CLOSE_ENOUGH;
-            if (rises->spent == 0 || (close && number >= least) ||
+            if (lab->walk.references == rises->begun || (close && number >= least) ||
                 is_spent(lab, rises, &spend_on_each[lab->options->effort]))
                 break;
         }
@@ -398,7 +465,7 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     if (!go_on_with_rise(lab, most, err))
         return false;
     if (all_are_sharp(lab))
-        return compare_placement(lab, &rises, 0, false, false, err);
+        return read_downward(lab, &rises, rises.last, err);
     if (!compare_placements(lab, &rises, err))
         return false;
     lab->known.scattered = rises.smallest > 0;
@@ -410,7 +477,7 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
         !fm_walk_refine(lab, rises.smallest / BEFORE, fmin(end, most), err))
         return false;
     widen(lab, &rises, fmin(end, most));
-    return compare_thin(lab, &rises, err) && sample_all(lab, &rises, err) &&
+    return compare_new(lab, &rises, err) && sample_all(lab, &rises, err) &&
            sample_beginnings(lab, &rises, err);
 }
 
@@ -421,6 +488,7 @@ bool fm_sample_new_beginnings(struct fm_lab *lab, struct fm_error *err)
     if (lab->options->effort == FM_QUICK || !lab->known.scattered || has_counters(lab))
         return true;
     widen(lab, &rises, largest[lab->options->effort]);
+    judge_ways(lab, &rises);
     return sample_beginnings(lab, &rises, err);
 }
 

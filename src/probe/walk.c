@@ -359,6 +359,11 @@ static bool time_sibling(struct fm_lab *lab, const struct fm_walk_point *string,
     const double whole = string->sum;
     struct fm_care warm = *care;
     double single;
+    if (!fm_walk_time_behind(lab, string->bytes, string->unit, care, &single, err))
+        return false;
+    *tlb_ns = single - whole;
+    if (!isnan(single))
+        return true;
     warm.warm = true;
     if (least > 0) {
         if (!fm_walk_time(lab, string->bytes, string->unit, 1, &warm, &single, err))
@@ -468,6 +473,11 @@ size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *po
     return units > LEAST_THIN * UNITS_A_PAGE ? units / UNITS_A_PAGE : LEAST_THIN;
 }
 
+bool fm_walk_can_be_brief(const struct fm_lab *lab, const struct fm_walk_point *point)
+{
+    return point->bytes / (fm_walk_thinness(lab, point) * point->unit) <= SHORT_LAP;
+}
+
 /* A reading of a point in such units, and one of its sibling if that is asked for. Where policies
    are long in coming to rest what is timed second misses less, and what it misses less would be
    taken off the TLB's part in each reading alike: so the two take turns at being first. */
@@ -492,15 +502,15 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
     const size_t most_at_once = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
+    const unsigned least = how->fresh ? 2 : 1;
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
-                                 .laps = lap <= SHORT_LAP ? LAPS_TO_SETTLE
-                                         : how->fresh     ? 2
-                                                          : 1,
+                                 .laps = lap > SHORT_LAP || how->brief ? least : LAPS_TO_SETTLE,
                                  .steps = COARSE,
                                  .references = lap < most_at_once ? lap : most_at_once};
     const bool asks = !how->drop && bursts && point->tlb_count < TLB_READINGS &&
                       is_at_tlb_edge(&lab->walk, index);
     double whole, single = 0;
+    lab->walk.references += (double)(lap * (care.laps + care.repeats) * (asks ? 2 : 1));
     if (!time_in_turn(lab, point, unit, &care, asks ? &single : NULL, &whole, err))
         return false;
     *ns = whole - point->tlb_ns;

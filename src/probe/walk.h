@@ -30,6 +30,9 @@ struct fm_walk_point {
     unsigned tlb_count;         /* … in so many readings */
     double tlb_ns;              /* the TLB's part in the string, fitted along the walk … */
     double tlb_error;           /* … and how far that may be off */
+    bool compared;              /* whether it reads alike … */
+    bool thin_alike;            /* … thinly … */
+    bool brief_alike;           /* … and so after few laps */
 };
 
 #define FM_WALK_POINTS 512
@@ -43,6 +46,7 @@ struct fm_walk {
     size_t count;
     double sampled[FM_KNEES]; /* where levels were taken to begin to miss, and looked at closer */
     size_t sampled_count;
+    double references; /* that samples have cost */
 };
 
 /* Latency at one footprint in the current placement; adds it to the points of the walk. The
@@ -81,6 +85,7 @@ bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error 
 struct fm_walk_sampling {
     bool fresh; /* the first string on these pages */
     bool thin;  /* only one of so many units is touched */
+    bool brief; /* after as few laps as a long string */
     bool drop;  /* the reading is not added to the point */
 };
 bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampling *how,
@@ -90,6 +95,9 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
    as much as all units use all sets: a quarter of the references says the same, and less where
    pages have many units, since luck is that of whole pages. Of how many units one is touched. */
 size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *point);
+
+/* Whether a thin sample takes less when it is brief. */
+bool fm_walk_can_be_brief(const struct fm_lab *lab, const struct fm_walk_point *point);
 
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
 void fm_walk_forget(struct fm_walk_point *point);
@@ -101,6 +109,11 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err);
    page. */
 bool fm_walk_time(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
                   const struct fm_care *care, double *ns, struct fm_error *err);
+
+/* Times the sibling of the string that was timed last on what that has left, where this takes far
+   less and tells the same; NAN where not. */
+bool fm_walk_time_behind(struct fm_lab *lab, size_t bytes, size_t unit, const struct fm_care *care,
+                         double *ns, struct fm_error *err);
 
 /* Moves a footprint outward to where longer units than the walk's take no less time: from there on
    they show no level inside once more. On fresh pages. */
