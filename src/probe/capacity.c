@@ -9,6 +9,7 @@
 #include "analysis/crossing.h"
 #include "probe/capacity.h"
 #include "probe/fit.h"
+#include "probe/placements.h"
 #include "probe/probe.h"
 
 #define MOST_FOOTPRINTS 40
@@ -52,6 +53,7 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 
 struct edge {
     size_t level;
+    enum fm_way way; /* how it is measured */
     double hit_ns, miss_ns; /* plateaus before and after the rise */
     double bytes[MOST_FOOTPRINTS];
     /* A reading, the TLB's part included, NAN where there is none; and what missed, by what the
@@ -89,10 +91,12 @@ static double ratio_of(const struct fm_lab *lab, const struct edge *edge, double
     return (ns - edge->hit_ns) / (edge->miss_ns - edge->hit_ns);
 }
 
-static bool measure_whole(struct fm_lab *lab, double bytes, double *whole_ns, struct fm_error *err)
+static bool measure_whole(struct fm_lab *lab, const struct edge *edge, double bytes,
+                          double *whole_ns, struct fm_error *err)
 {
     double ns;
-    if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure_settled(lab, (size_t)bytes, &ns, err))
+    if (!fm_lab_go_on(lab, 0.5, err) ||
+        !fm_walk_measure_settled(lab, (size_t)bytes, edge->way, &ns, err))
         return false;
     *whole_ns = ns + fm_walk_tlb_at(&lab->walk, bytes);
     return true;
@@ -125,7 +129,7 @@ static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_e
         return false;
     edge->placements++;
     for (size_t i = edge->footprints; i-- > 0;)
-        if (is_near(edge, i) && !measure_whole(lab, edge->bytes[i], &row[i], err))
+        if (is_near(edge, i) && !measure_whole(lab, edge, edge->bytes[i], &row[i], err))
             return false;
     return true;
 }
@@ -185,7 +189,7 @@ static bool insert(struct fm_lab *lab, struct edge *edge, size_t at, double byte
         row[at] = NAN;
     }
     edge->footprints++;
-    if (!measure_whole(lab, edge->bytes[at], &edge->whole_ns[edge->placements - 1][at], err))
+    if (!measure_whole(lab, edge, edge->bytes[at], &edge->whole_ns[edge->placements - 1][at], err))
         return false;
     tell_ratios(lab, edge);
     return true;
@@ -400,7 +404,11 @@ static bool measure_level(struct fm_lab *lab, size_t index, struct edge *edge, s
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     *edge = (struct edge){
-        .level = index, .hit_ns = level->height_ns, .miss_ns = (level + 1)->height_ns};
+        .level = index,
+        .way = fm_rise_way(lab, index),
+        .hit_ns = level->height_ns,
+        .miss_ns = (level + 1)->height_ns,
+    };
     const double guess = first_guess(lab, level, edge);
     if (guess <= 0)
         return true;
@@ -444,8 +452,8 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
     const double low = found->sharp ? found->bytes : found->low / APART;
     const double high = (found->sharp ? BEYOND : APART) * found->high;
     /* What fits comes first: some policies are long in forgetting what did not. */
-    if (!fm_lab_place(lab, (size_t)high, err) || !measure_whole(lab, low, &before, err) ||
-        !measure_whole(lab, high, &after, err))
+    if (!fm_lab_place(lab, (size_t)high, err) || !measure_whole(lab, &edge, low, &before, err) ||
+        !measure_whole(lab, &edge, high, &after, err))
         return false;
     *agrees = ratio_of(lab, &edge, low, before) < FM_CAPACITY_MISSES &&
               ratio_of(lab, &edge, high, after) > FM_CAPACITY_MISSES;

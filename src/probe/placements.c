@@ -49,14 +49,10 @@ static const struct spend {
 #define MOST_MORE    3
 #define LEAST_PASSES 100
 
-/* How a point is sampled: every unit, or one of a few, which says the same where a set is chosen by
-   the address as it is; or so and after few laps, which does where a policy is soon settled. */
-enum way { FULL, THIN, BRIEF, WAYS };
-
 /* The points to measure again. */
 struct rises {
     size_t index[FM_WALK_POINTS]; /* from large to small */
-    enum way way[FM_WALK_POINTS]; /* how each is sampled */
+    enum fm_way way[FM_WALK_POINTS]; /* how each is sampled */
     double last[FM_WALK_POINTS];  /* readings, while placements are compared */
     size_t count;
     uint64_t order;  /* seed of that in which pages are compared */
@@ -113,26 +109,25 @@ static bool place_to_compare(struct fm_lab *lab, struct rises *rises, size_t byt
     return true;
 }
 
-static bool sample(struct fm_lab *lab, size_t index, enum way way, bool fresh, bool drop,
+static bool sample(struct fm_lab *lab, size_t index, enum fm_way way, bool fresh, bool drop,
                    double *ns, struct fm_error *err)
 {
-    const struct fm_walk_sampling how = {
-        .fresh = fresh, .thin = way != FULL, .brief = way == BRIEF, .drop = drop};
+    const struct fm_walk_sampling how = {.way = way, .fresh = fresh, .drop = drop};
     return fm_lab_go_on(lab, 0.6, err) && fm_walk_sample(lab, index, &how, ns, err);
 }
 
 /* Looks where the points that have not been compared yet read alike thinly, and so in few laps, all
    on the placement that is there: those were read in full just now, on the way down. */
-static bool compare_ways(struct fm_lab *lab, const struct rises *rises, double ns[][WAYS],
+static bool compare_ways(struct fm_lab *lab, const struct rises *rises, double ns[][FM_WAYS],
                          struct fm_error *err)
 {
     struct fm_walk_point *points = lab->walk.points;
-    for (enum way way = THIN; way < WAYS; way++) {
+    for (enum fm_way way = FM_THIN; way < FM_WAYS; way++) {
         bool fresh = true;
         for (size_t i = 0; i < rises->count; i++) {
             const struct fm_walk_point *point = &points[rises->index[i]];
             ns[i][way] = ns[i][way - 1];
-            if (point->compared || (way == BRIEF && !fm_walk_can_be_brief(lab, point)))
+            if (point->compared || (way == FM_BRIEF && !fm_walk_can_be_brief(lab, point)))
                 continue;
             if (!sample(lab, rises->index[i], way, fresh, true, &ns[i][way], err))
                 return false;
@@ -144,41 +139,49 @@ static bool compare_ways(struct fm_lab *lab, const struct rises *rises, double n
         if (point->compared)
             continue;
         point->compared = true;
-        point->thin_alike = !differ(ns[i][THIN], ns[i][FULL], DIFFERENT);
-        point->brief_alike = point->thin_alike && !differ(ns[i][BRIEF], ns[i][FULL], DIFFERENT);
+        for (enum fm_way way = FM_FULL; way < FM_WAYS; way++)
+            point->alike[way] = !differ(ns[i][way], ns[i][FM_FULL], DIFFERENT);
     }
     return true;
 }
 
-/* A way will do for a level, from its plateau to the next, if it does where the level misses; on
-   the plateau only as far in as nothing shows that a level inside still hits. Where it does not,
-   nor will it wherever that level may begin to miss on other pages, though that is another's rise.
-   What has not been compared is as what lies beyond it. */
-static void judge_level(const struct fm_lab *lab, struct rises *rises, size_t level, enum way way)
+/* Whether a way will do for a level where that misses; and where nothing was compared there. */
+static bool will_do(const struct fm_lab *lab, size_t level, enum fm_way way, bool nothing)
 {
     const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
-    bool alike[FM_WALK_POINTS];
     size_t yes = 0, all = 0;
+    for (size_t i = 0; i < lab->walk.count; i++) {
+        const struct fm_walk_point *point = &lab->walk.points[i];
+        const double bytes = (double)point->bytes;
+        if (!point->compared || bytes < here->flat_to || bytes > next->flat_from)
+            continue;
+        all++;
+        yes += point->alike[way];
+    }
+    return all ? (double)yes >= NEARLY_ALL * (double)all : nothing;
+}
+
+/* From its plateau to the next a level is sampled in a way that does where it misses; on the
+   plateau only as far in as nothing shows that a level inside still hits. Where it does not, nor
+   will it wherever that level may begin to miss on other pages, though that is another's rise.
+   What has not been compared is as what lies beyond it. */
+static void judge_level(const struct fm_lab *lab, struct rises *rises, size_t level,
+                        enum fm_way way)
+{
+    const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
+    const bool rise = will_do(lab, level, way, true);
+    bool does = rise;
     for (size_t i = 0; i < rises->count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
-        alike[i] = !point->compared || (way == THIN ? point->thin_alike : point->brief_alike);
-        if ((double)point->bytes <= here->flat_to || (double)point->bytes >= next->flat_from)
-            continue;
-        all += point->compared;
-        yes += point->compared && alike[i];
-    }
-    const bool rise = (double)yes >= NEARLY_ALL * (double)all;
-    bool will_do = rise;
-    for (size_t i = 0; i < rises->count; i++) {
-        const double bytes = (double)lab->walk.points[rises->index[i]].bytes;
+        const double bytes = (double)point->bytes;
         if (!rise && bytes >= here->flat_to / BEFORE && rises->way[i] >= way)
             rises->way[i] = way - 1;
         if (bytes < here->flat_from || bytes >= next->flat_from)
             continue;
-        will_do = will_do && (bytes > here->flat_to || alike[i]);
-        if (will_do && rises->way[i] == way - 1)
+        does = does && (bytes > here->flat_to || !point->compared || point->alike[way]);
+        if (does && rises->way[i] == way - 1)
             rises->way[i] = way;
-        else if (!will_do && rises->way[i] >= way)
+        else if (!does && rises->way[i] >= way)
             rises->way[i] = way - 1;
     }
 }
@@ -186,7 +189,7 @@ static void judge_level(const struct fm_lab *lab, struct rises *rises, size_t le
 static void judge_ways(const struct fm_lab *lab, struct rises *rises)
 {
     memset(rises->way, 0, sizeof rises->way);
-    for (enum way way = THIN; way < WAYS; way++)
+    for (enum fm_way way = FM_THIN; way < FM_WAYS; way++)
         for (size_t level = 0; level + 1 < lab->known.count; level++)
             judge_level(lab, rises, level, way);
 }
@@ -194,14 +197,14 @@ static void judge_ways(const struct fm_lab *lab, struct rises *rises)
 /* The points that have not been compared yet, in full and then in the other ways. */
 static bool compare_new(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
-    double ns[FM_WALK_POINTS][WAYS];
+    double ns[FM_WALK_POINTS][FM_WAYS];
     bool fresh = true;
     for (size_t i = 0; i < rises->count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         if (point->compared)
             continue;
         if ((fresh && !fm_lab_place(lab, point->bytes, err)) ||
-            !sample(lab, rises->index[i], FULL, fresh, false, &ns[i][FULL], err))
+            !sample(lab, rises->index[i], FM_FULL, fresh, false, &ns[i][FM_FULL], err))
             return false;
         fresh = false;
     }
@@ -222,7 +225,7 @@ static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, s
         if (i == 0 && !place_to_compare(lab, rises, point->bytes, true, err))
             return false;
         fm_walk_forget(point);
-        if (!sample(lab, rises->index[i], FULL, i == 0, false, &ns[i], err))
+        if (!sample(lab, rises->index[i], FM_FULL, i == 0, false, &ns[i], err))
             return false;
     }
     return true;
@@ -231,11 +234,11 @@ static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, s
 /* The first placement that others are compared to, and the ways that will do to compare them. */
 static bool read_first(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
-    double full[FM_WALK_POINTS], ns[FM_WALK_POINTS][WAYS];
+    double full[FM_WALK_POINTS], ns[FM_WALK_POINTS][FM_WAYS];
     if (!read_downward(lab, rises, full, err))
         return false;
     for (size_t i = 0; i < rises->count; i++)
-        ns[i][FULL] = full[i];
+        ns[i][FM_FULL] = full[i];
     if (!compare_ways(lab, rises, ns, err))
         return false;
     judge_ways(lab, rises);
@@ -283,7 +286,7 @@ static bool go_on_with_rise(struct fm_lab *lab, double most, struct fm_error *er
     if (first == end || first == 0 || !is_on_a_rise(walk, first - 1))
         return true;
     if (!fm_lab_place(lab, walk->points[first].bytes, err) ||
-        !sample(lab, first, FULL, true, true, &ns, err))
+        !sample(lab, first, FM_FULL, true, true, &ns, err))
         return false;
     if (!differ(ns, fm_walk_mean(&walk->points[first]), APART))
         return true;
@@ -516,4 +519,12 @@ bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)
         moved += is_moved(point);
     }
     return 2 * moved > all;
+}
+
+enum fm_way fm_rise_way(const struct fm_lab *lab, size_t level)
+{
+    enum fm_way way = FM_FULL;
+    while (way + 1 < FM_WAYS && will_do(lab, level, way + 1, false))
+        way++;
+    return way;
 }

@@ -35,6 +35,8 @@
 #define LEAST_THIN   4
 /* Laps after which policies have forgotten most of what was there before. */
 #define LAPS_TO_SETTLE 4
+/* … and those that others need, on fresh pages. */
+#define LAPS_IF_BRIEF 2
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 /* Times a TLB's reach at which all of its pages miss. */
@@ -378,24 +380,33 @@ static bool time_sibling(struct fm_lab *lab, const struct fm_walk_point *string,
     return true;
 }
 
-static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care,
+/* Of how many units one is touched, thinly or in full. */
+static size_t thinness(const struct fm_lab *lab, size_t unit, enum fm_way way)
+{
+    const size_t units = lab->machine->info.page_size / unit;
+    return way == FM_FULL                       ? 1
+           : units > LEAST_THIN * UNITS_A_PAGE ? units / UNITS_A_PAGE
+                                               : LEAST_THIN;
+}
+
+static bool measure(struct fm_lab *lab, size_t bytes, enum fm_way way, const struct fm_care *care,
                     const struct asking *sibling, double *ns, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
     /* Of several readings half count. */
     const unsigned weight = care->repeats / 2;
-    const size_t unit = unit_now(lab, bytes);
-    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
+    const size_t unit = unit_now(lab, bytes), touched = unit * thinness(lab, unit, way);
+    const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, touched);
     bytes = bytes < unit ? unit : bytes / unit * unit;
     double whole;
-    if (!fm_walk_time(lab, bytes, unit, bursts ? 2 : 1, care, &whole, err))
+    if (!fm_walk_time(lab, bytes, touched, bursts ? 2 : 1, care, &whole, err))
         return false;
     const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes, sibling->closely));
     double tlb_ns = fm_walk_tlb_at(walk, (double)bytes);
     /* Where nothing smaller was named, what takes less than a TLB's part between its neighbours
        says that it has another. */
     const bool same = sibling->least > 0 && whole - tlb_ns < sibling->least * (1 + STEADY);
-    const struct fm_walk_point reading = {.bytes = bytes, .unit = unit, .sum = whole};
+    const struct fm_walk_point reading = {.bytes = bytes, .unit = touched, .sum = whole};
     if (!known && !same && !time_sibling(lab, &reading, sibling->least, care, &tlb_ns, err))
         return false;
     struct fm_walk_point *point = point_at(walk, bytes, unit);
@@ -413,20 +424,22 @@ static bool measure(struct fm_lab *lab, size_t bytes, const struct fm_care *care
 
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
 {
-    return measure(lab, bytes, &care_of[lab->options->effort], &(struct asking){0}, ns, err);
+    return measure(lab, bytes, FM_FULL, &care_of[lab->options->effort], &(struct asking){0}, ns,
+                   err);
 }
 
-bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
+bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, enum fm_way way, double *ns,
+                             struct fm_error *err)
 {
     struct fm_care care = care_of[lab->options->effort];
-    care.laps = LAPS_TO_SETTLE;
-    return measure(lab, bytes, &care, &(struct asking){.closely = true}, ns, err);
+    care.laps = way == FM_BRIEF ? LAPS_IF_BRIEF : LAPS_TO_SETTLE;
+    return measure(lab, bytes, way, &care, &(struct asking){.closely = true}, ns, err);
 }
 
 bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err)
 {
     const struct asking sibling = {.least = least};
-    return measure(lab, bytes, &care_of[lab->options->effort], &sibling, ns, err);
+    return measure(lab, bytes, FM_FULL, &care_of[lab->options->effort], &sibling, ns, err);
 }
 
 bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
@@ -436,7 +449,7 @@ bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct f
         return fm_walk_measure(lab, bytes, ns, err);
     const bool behind = (double)bytes >= fm_walk_behind_tlbs(lab);
     const struct asking sibling = {.always = !fits_any_tlb(lab, bytes) && !behind};
-    return measure(lab, bytes, &well, &sibling, ns, err);
+    return measure(lab, bytes, FM_FULL, &well, &sibling, ns, err);
 }
 
 bool fm_walk_count(struct fm_lab *lab, size_t bytes, struct fm_sample *sample, struct fm_error *err)
@@ -467,15 +480,9 @@ static bool is_at_tlb_edge(const struct fm_walk *walk, size_t i)
     return after - before > GRAIN * fm_walk_mean(point);
 }
 
-size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *point)
-{
-    const size_t units = lab->machine->info.page_size / point->unit;
-    return units > LEAST_THIN * UNITS_A_PAGE ? units / UNITS_A_PAGE : LEAST_THIN;
-}
-
 bool fm_walk_can_be_brief(const struct fm_lab *lab, const struct fm_walk_point *point)
 {
-    return point->bytes / (fm_walk_thinness(lab, point) * point->unit) <= SHORT_LAP;
+    return point->bytes / (thinness(lab, point->unit, FM_THIN) * point->unit) <= SHORT_LAP;
 }
 
 /* A reading of a point in such units, and one of its sibling if that is asked for. Where policies
@@ -498,13 +505,13 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
                     double *ns, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
-    const size_t unit = how->thin ? fm_walk_thinness(lab, point) * point->unit : point->unit;
+    const size_t unit = thinness(lab, point->unit, how->way) * point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
     const size_t most_at_once = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
-    const unsigned least = how->fresh ? 2 : 1;
+    const unsigned least = how->fresh ? LAPS_IF_BRIEF : 1;
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
-                                 .laps = lap > SHORT_LAP || how->brief ? least : LAPS_TO_SETTLE,
+                                 .laps = lap > SHORT_LAP || how->way == FM_BRIEF ? least : LAPS_TO_SETTLE,
                                  .steps = COARSE,
                                  .references = lap < most_at_once ? lap : most_at_once};
     const bool asks = !how->drop && bursts && point->tlb_count < TLB_READINGS &&

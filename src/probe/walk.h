@@ -17,6 +17,13 @@ struct fm_care;
 struct fm_lab;
 struct fm_sample;
 
+/* Every unit; or thinly, one of a few; or so and briefly, after no more laps than a long string has.
+   Where a set is chosen by the address as it is, every fourth unit uses every fourth set, and those
+   as much as all units use all sets: a quarter of the references says the same, and less where
+   pages have many units, since luck is that of whole pages. Brief will do where a policy is soon
+   settled. */
+enum fm_way { FM_FULL, FM_THIN, FM_BRIEF, FM_WAYS };
+
 struct fm_walk_point {
     size_t bytes;
     size_t unit;                /* a word was touched in each unit of that many bytes */
@@ -30,9 +37,8 @@ struct fm_walk_point {
     unsigned tlb_count;         /* … in so many readings */
     double tlb_ns;              /* the TLB's part in the string, fitted along the walk … */
     double tlb_error;           /* … and how far that may be off */
-    bool compared;              /* whether it reads alike … */
-    bool thin_alike;            /* … thinly … */
-    bool brief_alike;           /* … and so after few laps */
+    bool compared;              /* whether ways were, and … */
+    bool alike[FM_WAYS];        /* … which read as in full */
 };
 
 #define FM_WALK_POINTS 512
@@ -54,8 +60,10 @@ struct fm_walk {
    smaller one. ns may be NULL. */
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
-/* The same after more laps: some policies are long in forgetting what was there before. */
-bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
+/* The same after more laps, unless it is to be brief: some policies are long in forgetting what was
+   there before. */
+bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, enum fm_way way, double *ns,
+                             struct fm_error *err);
 
 /* The same far beyond a footprint of that latency, where nothing may have changed: the sibling is
    asked only if something has. */
@@ -83,20 +91,14 @@ bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error 
 /* A reading of a point on the current placement in as little time as can be: its luck with the
    pages weighs more than what the clock adds. */
 struct fm_walk_sampling {
+    enum fm_way way;
     bool fresh; /* the first string on these pages */
-    bool thin;  /* only one of so many units is touched */
-    bool brief; /* after as few laps as a long string */
     bool drop;  /* the reading is not added to the point */
 };
 bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampling *how,
                     double *ns, struct fm_error *err);
 
-/* Where a set is chosen by the address as it is, every fourth unit uses every fourth set, and those
-   as much as all units use all sets: a quarter of the references says the same, and less where
-   pages have many units, since luck is that of whole pages. Of how many units one is touched. */
-size_t fm_walk_thinness(const struct fm_lab *lab, const struct fm_walk_point *point);
-
-/* Whether a thin sample takes less when it is brief. */
+/* Whether a thin sample of a point takes less when it is brief. */
 bool fm_walk_can_be_brief(const struct fm_lab *lab, const struct fm_walk_point *point);
 
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
