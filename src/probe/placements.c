@@ -26,8 +26,8 @@ static const double largest[] = {[FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p24, [FM_
    each. */
 static const struct spend {
     double references, seconds;
-} spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 1.0}, [FM_THOROUGH] = {3e7, 3}},
-  spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.5}, [FM_THOROUGH] = {2e7, 2}};
+} spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {5e6, 1.0}, [FM_THOROUGH] = {3e7, 3}},
+  spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {5e6, 0.5}, [FM_THOROUGH] = {2e7, 2}};
 /* Part of the points of a rise that must read alike in less time, for that to do. */
 #define NEARLY_ALL 0.85
 /* Pages of which luck is large, and placements that show it. */
@@ -51,9 +51,9 @@ static const struct spend {
 
 /* The points to measure again. */
 struct rises {
-    size_t index[FM_WALK_POINTS]; /* from large to small */
+    size_t index[FM_WALK_POINTS];    /* from large to small */
     enum fm_way way[FM_WALK_POINTS]; /* how each is sampled */
-    double last[FM_WALK_POINTS];  /* readings, while placements are compared */
+    double last[FM_WALK_POINTS];     /* readings, while placements are compared */
     size_t count;
     uint64_t order;  /* seed of that in which pages are compared */
     double smallest; /* footprint that placements make a difference to; 0: none */

@@ -20,11 +20,11 @@
 #define STEEPEST 3
 /* Steps of the clock that will do for one of many readings. */
 #define COARSE 48
-/* References of which a disturbance is a small part; those of a lap that does not cost much, and of
-   one that will do for a quick look. */
-#define LONG_LAP    16384
-#define SHORT_LAP   8192
-#define PART_OF_LAP 65536
+/* References of which a disturbance is a small part, and those of a lap that does not cost much; of
+   a longer one such a part is timed. */
+#define LONG_LAP  16384
+#define SHORT_LAP 8192
+#define PARTS     4
 /* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
 #define TLB_READINGS 8
 /* Times the bytes that a level holds at which all miss it, whatever its ways. */
@@ -384,7 +384,7 @@ static bool time_sibling(struct fm_lab *lab, const struct fm_walk_point *string,
 static size_t thinness(const struct fm_lab *lab, size_t unit, enum fm_way way)
 {
     const size_t units = lab->machine->info.page_size / unit;
-    return way == FM_FULL                       ? 1
+    return way == FM_FULL                      ? 1
            : units > LEAST_THIN * UNITS_A_PAGE ? units / UNITS_A_PAGE
                                                : LEAST_THIN;
 }
@@ -508,16 +508,19 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const size_t unit = thinness(lab, point->unit, how->way) * point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
-    const size_t most_at_once = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
+    /* Each part of an order goes over all pages. */
+    const size_t part = lap / PARTS > LONG_LAP ? lap / PARTS : LONG_LAP;
     const unsigned least = how->fresh ? LAPS_IF_BRIEF : 1;
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
-                                 .laps = lap > SHORT_LAP || how->way == FM_BRIEF ? least : LAPS_TO_SETTLE,
+                                 .laps = lap > SHORT_LAP || how->way == FM_BRIEF ? least
+                                                                                 : LAPS_TO_SETTLE,
                                  .steps = COARSE,
-                                 .references = lap < most_at_once ? lap : most_at_once};
+                                 .references = lap < part ? lap : part};
     const bool asks = !how->drop && bursts && point->tlb_count < TLB_READINGS &&
                       is_at_tlb_edge(&lab->walk, index);
     double whole, single = 0;
-    lab->walk.references += (double)(lap * (care.laps + care.repeats) * (asks ? 2 : 1));
+    lab->walk.references +=
+        (double)((lap * care.laps + care.references * care.repeats) * (asks ? 2 : 1));
     if (!time_in_turn(lab, point, unit, &care, asks ? &single : NULL, &whole, err))
         return false;
     *ns = whole - point->tlb_ns;
