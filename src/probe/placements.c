@@ -116,6 +116,23 @@ static bool sample(struct fm_lab *lab, size_t index, enum fm_way way, bool fresh
     return fm_lab_go_on(lab, 0.6, err) && fm_walk_sample(lab, index, &how, ns, err);
 }
 
+/* Whether a point reads alike thinly. After as few laps as in full; where it does not, that may be
+   a policy which is not settled: then in full once more, which stands for what was read before. */
+static bool compare_thin(struct fm_lab *lab, size_t index, double ns[FM_WAYS], struct fm_error *err)
+{
+    struct fm_walk_point *point = &lab->walk.points[index];
+    const bool few_laps = fm_walk_is_long(lab, point, FM_FULL);
+    const struct fm_walk_sampling settled = {.settled = true};
+    point->alike[FM_THIN] = !differ(ns[few_laps ? FM_BRIEF : FM_THIN], ns[FM_FULL], DIFFERENT);
+    if (point->alike[FM_THIN] || !few_laps || fm_walk_is_long(lab, point, FM_THIN))
+        return true;
+    fm_walk_forget(point);
+    if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &settled, &ns[FM_FULL], err))
+        return false;
+    point->alike[FM_THIN] = !differ(ns[FM_THIN], ns[FM_FULL], DIFFERENT);
+    return true;
+}
+
 /* Looks where the points that have not been compared yet read alike thinly, and so in few laps, all
    on the placement that is there: those were read in full just now, on the way down. */
 static bool compare_ways(struct fm_lab *lab, const struct rises *rises, double ns[][FM_WAYS],
@@ -127,7 +144,7 @@ static bool compare_ways(struct fm_lab *lab, const struct rises *rises, double n
         for (size_t i = 0; i < rises->count; i++) {
             const struct fm_walk_point *point = &points[rises->index[i]];
             ns[i][way] = ns[i][way - 1];
-            if (point->compared || (way == FM_BRIEF && !fm_walk_can_be_brief(lab, point)))
+            if (point->compared || (way == FM_BRIEF && fm_walk_is_long(lab, point, FM_THIN)))
                 continue;
             if (!sample(lab, rises->index[i], way, fresh, true, &ns[i][way], err))
                 return false;
@@ -138,9 +155,11 @@ static bool compare_ways(struct fm_lab *lab, const struct rises *rises, double n
         struct fm_walk_point *point = &points[rises->index[i]];
         if (point->compared)
             continue;
-        point->compared = true;
-        for (enum fm_way way = FM_FULL; way < FM_WAYS; way++)
-            point->alike[way] = !differ(ns[i][way], ns[i][FM_FULL], DIFFERENT);
+        if (!compare_thin(lab, rises->index[i], ns[i], err))
+            return false;
+        point->compared = point->alike[FM_FULL] = true;
+        point->alike[FM_BRIEF] =
+            point->alike[FM_THIN] && !differ(ns[i][FM_BRIEF], ns[i][FM_THIN], DIFFERENT);
     }
     return true;
 }

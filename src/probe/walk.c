@@ -480,9 +480,9 @@ static bool is_at_tlb_edge(const struct fm_walk *walk, size_t i)
     return after - before > GRAIN * fm_walk_mean(point);
 }
 
-bool fm_walk_can_be_brief(const struct fm_lab *lab, const struct fm_walk_point *point)
+bool fm_walk_is_long(const struct fm_lab *lab, const struct fm_walk_point *point, enum fm_way way)
 {
-    return point->bytes / (thinness(lab, point->unit, FM_THIN) * point->unit) <= SHORT_LAP;
+    return point->bytes / (thinness(lab, point->unit, way) * point->unit) > SHORT_LAP;
 }
 
 /* A reading of a point in such units, and one of its sibling if that is asked for. Where policies
@@ -511,9 +511,9 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     /* Each part of an order goes over all pages. */
     const size_t part = lap / PARTS > LONG_LAP ? lap / PARTS : LONG_LAP;
     const unsigned least = how->fresh ? LAPS_IF_BRIEF : 1;
+    const bool brief = !how->settled && (lap > SHORT_LAP || how->way == FM_BRIEF);
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
-                                 .laps = lap > SHORT_LAP || how->way == FM_BRIEF ? least
-                                                                                 : LAPS_TO_SETTLE,
+                                 .laps = brief ? least : LAPS_TO_SETTLE,
                                  .steps = COARSE,
                                  .references = lap < part ? lap : part};
     const bool asks = !how->drop && bursts && point->tlb_count < TLB_READINGS &&

@@ -92,14 +92,15 @@ bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error 
    pages weighs more than what the clock adds. */
 struct fm_walk_sampling {
     enum fm_way way;
-    bool fresh; /* the first string on these pages */
-    bool drop;  /* the reading is not added to the point */
+    bool fresh;   /* the first string on these pages */
+    bool settled; /* after many laps, however long */
+    bool drop;    /* the reading is not added to the point */
 };
 bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampling *how,
                     double *ns, struct fm_error *err);
 
-/* Whether a thin sample of a point takes less when it is brief. */
-bool fm_walk_can_be_brief(const struct fm_lab *lab, const struct fm_walk_point *point);
+/* Whether a string of a point is so long that its samples are brief in any case. */
+bool fm_walk_is_long(const struct fm_lab *lab, const struct fm_walk_point *point, enum fm_way way);
 
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
 void fm_walk_forget(struct fm_walk_point *point);
