@@ -117,19 +117,19 @@ static bool sample(struct fm_lab *lab, size_t index, enum fm_way way, bool fresh
 }
 
 /* Whether a point reads alike thinly. After as few laps as in full; where it does not, that may be
-   a policy which is not settled: then in full once more, which stands for what was read before. */
+   a policy which is not settled: then in full once more, after as many laps as thinly. */
 static bool compare_thin(struct fm_lab *lab, size_t index, double ns[FM_WAYS], struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
     const bool few_laps = fm_walk_is_long(lab, point, FM_FULL);
-    const struct fm_walk_sampling settled = {.settled = true};
+    const struct fm_walk_sampling settled = {.settled = true, .drop = true};
     point->alike[FM_THIN] = !differ(ns[few_laps ? FM_BRIEF : FM_THIN], ns[FM_FULL], DIFFERENT);
     if (point->alike[FM_THIN] || !few_laps || fm_walk_is_long(lab, point, FM_THIN))
         return true;
-    fm_walk_forget(point);
-    if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &settled, &ns[FM_FULL], err))
+    double full;
+    if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &settled, &full, err))
         return false;
-    point->alike[FM_THIN] = !differ(ns[FM_THIN], ns[FM_FULL], DIFFERENT);
+    point->alike[FM_THIN] = !differ(ns[FM_THIN], full, DIFFERENT);
     return true;
 }
 
