@@ -219,10 +219,9 @@ bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_c
                lab->machine->ops->run(lab->machine, string, repeats, samples, err);
         for (unsigned i = 0; i < repeats && good; i++)
             note_reading(lab, &readings, &samples[i]);
-        if (is_confirmed(&readings, equal_runs) || (repeats == 1 && readings.count) || care->warm)
+        if (is_confirmed(&readings, equal_runs) || (repeats == 1 && readings.count))
             break;
     }
-    lab->timed = repeats * string->phases[string->phase_count - 1].references;
     fm_string_free(string);
     if (!good)
         return false;

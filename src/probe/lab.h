@@ -109,7 +109,6 @@ struct fm_lab {
     double part;        /* of this probe, where it is done by others who do not know it */
     unsigned disturbed; /* samples thrown away */
     bool spoilt;        /* the last reading is of such alone */
-    uint64_t timed;     /* references in a row that it has timed */
     unsigned samples;
 };
 
@@ -148,7 +147,7 @@ struct fm_care {
     uint64_t references; /* the longest timed run; 0: the default */
     uint64_t least;      /* the shortest, where laps are shorter and luck must even out */
     unsigned laps;       /* unmetered laps first; 0: the default for its length */
-    bool warm;           /* none of them: what was there before will do, once */
+    bool warm;           /* none of them: what was there before will do */
     unsigned steps;      /* of the clock a timed run spans at least; 0: the default */
     bool lots;           /* runs may differ by luck, as where a policy draws lots */
     bool grow;           /* prime with growing parts instead of laps */

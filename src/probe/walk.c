@@ -20,11 +20,12 @@
 #define STEEPEST 3
 /* Steps of the clock that will do for one of many readings. */
 #define COARSE 48
-/* References of which a disturbance is a small part, and those of a lap that does not cost much; of
-   a longer one such a part is timed. */
-#define LONG_LAP  16384
-#define SHORT_LAP 8192
-#define PARTS     4
+/* References of which a disturbance is a small part; those of a lap that does not cost much, and of
+   one that will do for a quick look: some policies keep what came first, of which a part of a lap
+   would tell too much. */
+#define LONG_LAP    16384
+#define SHORT_LAP   8192
+#define PART_OF_LAP 65536
 /* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
 #define TLB_READINGS 8
 /* Times the bytes that a level holds at which all miss it, whatever its ways. */
@@ -33,6 +34,8 @@
    a page has few. */
 #define UNITS_A_PAGE 16
 #define LEAST_THIN   4
+/* … and those of one that is not gone round once more without need. */
+#define DEAR_LAP (1 << 18)
 /* Laps after which policies have forgotten most of what was there before. */
 #define LAPS_TO_SETTLE 4
 /* … and those that others need, on fresh pages. */
@@ -361,11 +364,6 @@ static bool time_sibling(struct fm_lab *lab, const struct fm_walk_point *string,
     const double whole = string->sum;
     struct fm_care warm = *care;
     double single;
-    if (!fm_walk_time_behind(lab, string->bytes, string->unit, care, &single, err))
-        return false;
-    *tlb_ns = single - whole;
-    if (!isnan(single))
-        return true;
     warm.warm = true;
     if (least > 0) {
         if (!fm_walk_time(lab, string->bytes, string->unit, 1, &warm, &single, err))
@@ -389,6 +387,16 @@ static size_t thinness(const struct fm_lab *lab, size_t unit, enum fm_way way)
                                                : LEAST_THIN;
 }
 
+/* Whether a long string takes no longer than that of the next smaller footprint. */
+static bool is_no_longer(const struct fm_walk *walk, size_t bytes, size_t unit, double whole)
+{
+    const size_t at = position(walk, (double)bytes);
+    if (bytes / unit < DEAR_LAP || at == 0 || at < walk->count)
+        return false;
+    const struct fm_walk_point *smaller = &walk->points[at - 1];
+    return whole < smaller->sum / smaller->placements * (1 + GRAIN);
+}
+
 static bool measure(struct fm_lab *lab, size_t bytes, enum fm_way way, const struct fm_care *care,
                     const struct asking *sibling, double *ns, struct fm_error *err)
 {
@@ -404,8 +412,10 @@ static bool measure(struct fm_lab *lab, size_t bytes, enum fm_way way, const str
     const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes, sibling->closely));
     double tlb_ns = fm_walk_tlb_at(walk, (double)bytes);
     /* Where nothing smaller was named, what takes less than a TLB's part between its neighbours
-       says that it has another. */
-    const bool same = sibling->least > 0 && whole - tlb_ns < sibling->least * (1 + STEADY);
+       says that it has another; but what takes no longer than the next smaller footprint, which has
+       the same part at the most, need not be asked for it where that is dear. */
+    const bool same = sibling->least > 0 ? whole - tlb_ns < sibling->least * (1 + STEADY)
+                                         : is_no_longer(walk, bytes, unit, whole);
     const struct fm_walk_point reading = {.bytes = bytes, .unit = touched, .sum = whole};
     if (!known && !same && !time_sibling(lab, &reading, sibling->least, care, &tlb_ns, err))
         return false;
@@ -508,8 +518,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const size_t unit = thinness(lab, point->unit, how->way) * point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
-    /* Each part of an order goes over all pages. */
-    const size_t part = lap / PARTS > LONG_LAP ? lap / PARTS : LONG_LAP;
+    const size_t part = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
     const unsigned least = how->fresh ? LAPS_IF_BRIEF : 1;
     const bool brief = !how->settled && (lap > SHORT_LAP || how->way == FM_BRIEF);
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,

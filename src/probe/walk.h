@@ -113,11 +113,6 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err);
 bool fm_walk_time(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
                   const struct fm_care *care, double *ns, struct fm_error *err);
 
-/* Times the sibling of the string that was timed last on what that has left, where this takes far
-   less and tells the same; NAN where not. */
-bool fm_walk_time_behind(struct fm_lab *lab, size_t bytes, size_t unit, const struct fm_care *care,
-                         double *ns, struct fm_error *err);
-
 /* Moves a footprint outward to where longer units than the walk's take no less time: from there on
    they show no level inside once more. On fresh pages. */
 bool fm_walk_longer_from(struct fm_lab *lab, size_t unit, double *from, struct fm_error *err);

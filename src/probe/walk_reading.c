@@ -34,48 +34,6 @@ bool fm_walk_time(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
     return fm_swept_string(&string, &plan, err) && fm_lab_time(lab, &string, &care, ns, err);
 }
 
-/* Of a string this long a sibling need not be primed, and so small a part of it is timed in one
-   run: what it asks for was last there nearly as long ago as when the string goes round. */
-#define LONG_STRING  ((size_t)1 << 17)
-#define PART_OF_LONG 64
-
-/* Of the visits to its pages, the one at which a sibling finds what the string came to longest ago,
-   and goes on to do so for so many references; 0: none. The string goes over the pages for two
-   units each time, of which the sibling has the first in the same order, and the others a quarter
-   of the lap later. */
-static size_t longest_ago(size_t bytes, size_t unit, size_t page, uint64_t past, uint64_t asked)
-{
-    const size_t pages = bytes / page, quarter = page / unit / 4;
-    const size_t sweeps = (size_t)(past / 2 + pages - 1) / pages % (2 * quarter);
-    const size_t first = sweeps < quarter ? sweeps : sweeps + quarter;
-    const size_t end = sweeps < quarter ? quarter : 3 * quarter;
-    return first * pages + asked <= end * pages ? first : 0;
-}
-
-bool fm_walk_time_behind(struct fm_lab *lab, size_t bytes, size_t unit, const struct fm_care *how,
-                         double *ns, struct fm_error *err)
-{
-    const size_t count = bytes / unit, page = lab->machine->info.page_size;
-    struct fm_care care = *how;
-    care.warm = true;
-    care.references = count / PART_OF_LONG;
-    struct fm_swept_plan plan = {
-        .bytes = bytes, .unit = unit, .page = page, .burst = 1, .seed = lab->placement_seed};
-    *ns = NAN;
-    if (count < LONG_STRING)
-        return true;
-    plan.first = longest_ago(bytes, unit, page, lab->timed, care.repeats * care.references);
-    struct fm_string string;
-    if (plan.first == 0)
-        return true;
-    if (!fm_swept_string(&string, &plan, err) || !fm_lab_time(lab, &string, &care, ns, err))
-        return false;
-    /* Disturbed; or a coarse clock has made it longer. */
-    if (lab->spoilt || lab->timed > care.repeats * care.references)
-        *ns = NAN;
-    return true;
-}
-
 static bool time_units(struct fm_lab *lab, double bytes, size_t unit, double *ns,
                        struct fm_error *err)
 {

@@ -28,7 +28,6 @@ struct fm_swept_plan {
     size_t page;
     unsigned burst; /* units touched at each visit of a page: 1 or 2; 0 is 1 */
     uint64_t seed;
-    size_t first; /* of the visits that a page has in a lap, the one to begin with */
 };
 
 /* Whether a page has units enough for bursts. */

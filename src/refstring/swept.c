@@ -27,8 +27,7 @@ static bool lay_out(const struct fm_swept_plan *plan, struct layout *layout, str
 {
     if (plan->unit < FM_WORD || plan->unit % FM_WORD || plan->page == 0 ||
         plan->page % plan->unit || plan->bytes < plan->unit || plan->burst > 2 ||
-        (plan->burst == 2 && !fm_swept_has_bursts(plan->page, plan->unit)) ||
-        plan->first >= plan->page / plan->unit)
+        (plan->burst == 2 && !fm_swept_has_bursts(plan->page, plan->unit)))
         return fm_fail(err, FM_ERR_INTERNAL,
                        "a footprint of %zu bytes in units of %zu on pages of %zu does not fit",
                        plan->bytes, plan->unit, plan->page);
@@ -172,12 +171,9 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
     if (!lay_out(plan, &layout, err) || !fm_string_begin(string, plan->bytes, layout.most, err))
         return false;
     const size_t burst = plan->burst ? plan->burst : 1, units = layout.units;
-    char first[32] = "";
-    if (plan->first)
-        snprintf(first, sizeof first, ",first=%zu", plan->first);
     snprintf(string->label, sizeof string->label,
-             "swept(bytes=%zu,unit=%zu,page=%zu,burst=%zu%s,seed=%llu)", plan->bytes, plan->unit,
-             plan->page, burst, first, (unsigned long long)plan->seed);
+             "swept(bytes=%zu,unit=%zu,page=%zu,burst=%zu,seed=%llu)", plan->bytes, plan->unit,
+             plan->page, burst, (unsigned long long)plan->seed);
 
     uint32_t *pages = ranked_pages(plan->seed, layout.pages);
     uint32_t *columns = malloc(layout.most * sizeof *columns);
@@ -196,8 +192,7 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
             order_part(plan, &layout, columns + i * units);
     }
     size_t filled = 0;
-    for (size_t visit = 0; visit < units / burst; visit++) {
-        const size_t sweep = (plan->first + visit) * burst % units;
+    for (size_t sweep = 0; sweep < units; sweep += burst)
         for (size_t i = 0; i < layout.pages; i++)
             for (size_t j = sweep; j < sweep + burst; j++) {
                 const size_t column = columns[i * units + j];
@@ -206,7 +201,6 @@ bool fm_swept_string(struct fm_string *string, const struct fm_swept_plan *plan,
                     continue;
                 string->orders[0].word[filled++] = (uint32_t)(unit * (plan->unit / FM_WORD));
             }
-    }
     string->orders[0].count = filled;
     free(pages);
     free(columns);

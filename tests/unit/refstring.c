@@ -167,30 +167,6 @@ static void no_distance_serves_bursts(void **state)
     fm_string_free(&string);
 }
 
-/* Beginning with a later visit is the same round, entered elsewhere. */
-static void a_first_visit_only_turns_the_order(void **state)
-{
-    (void)state;
-    for (unsigned burst = 1; burst <= 2; burst++)
-        for (size_t first = 1; first < 64 / burst; first += 7) {
-            struct fm_string whole, turned;
-            struct fm_error err;
-            struct fm_swept_plan plan = {
-                .bytes = 20 * 4096, .unit = 64, .page = 4096, .burst = burst, .seed = 6};
-            assert_true(fm_swept_string(&whole, &plan, &err));
-            plan.first = first;
-            assert_true(fm_swept_string(&turned, &plan, &err));
-            assert_string_not_equal(whole.label, turned.label);
-            const size_t count = whole.orders[0].count;
-            assert_int_equal(turned.orders[0].count, count);
-            for (size_t i = 0; i < count; i++)
-                assert_int_equal(turned.orders[0].word[i],
-                                 whole.orders[0].word[(i + first * burst * 20) % count]);
-            fm_string_free(&whole);
-            fm_string_free(&turned);
-        }
-}
-
 static void the_same_plan_is_the_same_string(void **state)
 {
     (void)state;
@@ -488,7 +464,6 @@ int main(void)
         cmocka_unit_test(a_larger_footprint_keeps_the_order_of_a_smaller),
         cmocka_unit_test(neighbours_stand_half_a_lap_apart),
         cmocka_unit_test(no_distance_serves_bursts),
-        cmocka_unit_test(a_first_visit_only_turns_the_order),
         cmocka_unit_test(the_same_plan_is_the_same_string),
         cmocka_unit_test(gap_words_are_a_stride_apart_and_the_last_is_moved),
         cmocka_unit_test(columns_are_swept_page_by_page),

@@ -47,71 +47,6 @@ static void close_lab(struct fm_lab *lab)
     free(lab);
 }
 
-/* The string, and then its sibling as it is measured anywhere: primed. */
-static double primed_sibling(struct fm_lab *lab, size_t bytes)
-{
-    static const struct fm_care care = {.repeats = 2};
-    struct fm_error err = {0};
-    double ns;
-    if (!fm_walk_time(lab, bytes, 64, 2, &care, &ns, &err) ||
-        !fm_walk_time(lab, bytes, 64, 1, &care, &ns, &err))
-        fail_msg("%s", err.text);
-    return ns;
-}
-
-static double sibling_behind(struct fm_lab *lab, size_t bytes, double *references)
-{
-    static const struct fm_care care = {.repeats = 2};
-    struct fm_error err = {0};
-    double ns;
-    if (!fm_walk_time(lab, bytes, 64, 2, &care, &ns, &err))
-        fail_msg("%s", err.text);
-    const double before = thrifty_of(lab->machine)->references;
-    if (!fm_walk_time_behind(lab, bytes, 64, &care, &ns, &err))
-        fail_msg("%s", err.text);
-    *references = thrifty_of(lab->machine)->references - before;
-    return ns;
-}
-
-/* On what the string has left it misses as if it had gone round by itself: caches smaller and
-   larger than the footprint, and those that go over. */
-static void a_sibling_behind_its_string_takes_as_long(void **state)
-{
-    (void)state;
-    static const uint64_t capacities[] = {1 << 20, 12 << 20, 16 << 20, 32 << 20};
-    static const enum fm_replacement policies[] = {FM_REPLACE_LRU, FM_REPLACE_FIFO,
-                                                   FM_REPLACE_RANDOM, FM_REPLACE_TREE_PLRU};
-    static const size_t footprints[] = {8 << 20, 12 << 20, 16 << 20};
-    for (size_t c = 0; c < 4; c++)
-        for (size_t p = 0; p < 4; p++)
-            for (size_t f = 0; f < 3; f++) {
-                struct thrifty thrifty;
-                struct fm_description machine = machine_of(policies[p], FM_INDEX_PHYSICAL);
-                machine.caches[1].capacity = capacities[c];
-                struct fm_lab *lab = open_lab(&machine, &thrifty, footprints[f]);
-                double references;
-                const double behind = sibling_behind(lab, footprints[f], &references);
-                const double primed = primed_sibling(lab, footprints[f]);
-                if (fabs(behind / primed - 1) > 0.1)
-                    fail_msg("capacity %zu, policy %zu, footprint %zu: %g behind, %g primed", c, p,
-                             f, behind, primed);
-                assert_true(references < (double)footprints[f] / 64 / 8);
-                close_lab(lab);
-            }
-}
-
-static void a_short_string_has_no_sibling_behind_it(void **state)
-{
-    (void)state;
-    struct thrifty thrifty;
-    const struct fm_description machine = machine_of(FM_REPLACE_LRU, FM_INDEX_PHYSICAL);
-    struct fm_lab *lab = open_lab(&machine, &thrifty, 1 << 20);
-    double references;
-    assert_true(isnan(sibling_behind(lab, 1 << 20, &references)));
-    assert_true(references == 0);
-    close_lab(lab);
-}
-
 /* The rise of the second level in the way that is found for it. */
 static enum fm_way way_found(enum fm_replacement replacement, enum fm_index index)
 {
@@ -151,8 +86,6 @@ static void a_rise_is_sampled_for_as_little_as_tells_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sibling_behind_its_string_takes_as_long),
-        cmocka_unit_test(a_short_string_has_no_sibling_behind_it),
         cmocka_unit_test(a_rise_is_sampled_for_as_little_as_tells_the_same),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
