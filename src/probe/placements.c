@@ -359,13 +359,16 @@ static bool is_spent(const struct fm_lab *lab, const struct rises *rises, const 
            lab->machine->ops->elapsed(lab->machine) - rises->since > most->seconds;
 }
 
-/* The smaller the more often: a small footprint is cheap, and its luck varies most. Every pass
-   takes the smallest, every second those twice as large, and so on. */
+/* All at first, since placements that neighbours do not share show steps between them. Then the
+   smaller the more often: a small footprint is cheap, and its luck varies most. Every pass takes
+   the smallest, every second those twice as large, and so on. */
 static bool sample_all(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
     const double page = (double)lab->machine->info.page_size;
     begin_spending(lab, rises);
-    for (unsigned number = 1; number < MOST_PASSES; number++) {
+    if (!pass(lab, rises, 0, INFINITY, err))
+        return false;
+    for (unsigned number = 2; number < MOST_PASSES; number++) {
         const double to = AROUND * rises->smallest * (double)(number & -number);
         if (!pass(lab, rises, 0, to, err))
             return false;
