@@ -26,8 +26,8 @@ static const double largest[] = {[FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p24, [FM_
    each. */
 static const struct spend {
     double references, seconds;
-} spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {5e6, 1.0}, [FM_THOROUGH] = {3e7, 3}},
-  spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {5e6, 0.5}, [FM_THOROUGH] = {2e7, 2}};
+} spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 1.0}, [FM_THOROUGH] = {3e7, 3}},
+  spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.5}, [FM_THOROUGH] = {2e7, 2}};
 /* Part of the points of a rise that must read alike in less time, for that to do. */
 #define NEARLY_ALL 0.85
 /* Pages of which luck is large, and placements that show it. */
@@ -51,9 +51,9 @@ static const struct spend {
 
 /* The points to measure again. */
 struct rises {
-    size_t index[FM_WALK_POINTS];    /* from large to small */
-    enum fm_way way[FM_WALK_POINTS]; /* how each is sampled */
-    double last[FM_WALK_POINTS];     /* readings, while placements are compared */
+    size_t index[FM_WALK_POINTS];      /* from large to small */
+    struct fm_way way[FM_WALK_POINTS]; /* that each is sampled in */
+    double last[FM_WALK_POINTS];       /* readings, while placements are compared */
     size_t count;
     uint64_t order;  /* seed of that in which pages are compared */
     double smallest; /* footprint that placements make a difference to; 0: none */
@@ -109,63 +109,126 @@ static bool place_to_compare(struct fm_lab *lab, struct rises *rises, size_t byt
     return true;
 }
 
-static bool sample(struct fm_lab *lab, size_t index, enum fm_way way, bool fresh, bool drop,
+static const struct fm_way in_full = {.thin = false};
+
+static bool sample(struct fm_lab *lab, size_t index, struct fm_way way, bool fresh, bool drop,
                    double *ns, struct fm_error *err)
 {
     const struct fm_walk_sampling how = {.way = way, .fresh = fresh, .drop = drop};
     return fm_lab_go_on(lab, 0.6, err) && fm_walk_sample(lab, index, &how, ns, err);
 }
 
-/* Whether a point reads alike thinly. After as few laps as in full; where it does not, that may be
-   a policy which is not settled: then in full once more, after as many laps as thinly. */
-static bool compare_thin(struct fm_lab *lab, size_t index, double ns[FM_WAYS], struct fm_error *err)
+/* What a point reads in each way, NAN where it was not asked: first thin or not, then brief or not.
+ */
+struct readings {
+    double ns[2][2];
+};
+
+static void note(struct readings *readings, struct fm_way way, double ns)
 {
-    struct fm_walk_point *point = &lab->walk.points[index];
-    const bool few_laps = fm_walk_is_long(lab, point, FM_FULL);
+    readings->ns[way.thin][way.brief] = ns;
+}
+
+/* What was read in full; whether that was brief hangs on how long the string is. */
+static struct readings read_in_full(const struct fm_lab *lab, const struct fm_walk_point *point,
+                                    double ns)
+{
+    struct readings readings = {{{NAN, NAN}, {NAN, NAN}}};
+    note(&readings, (struct fm_way){.brief = fm_walk_is_long(lab, point, false)}, ns);
+    return readings;
+}
+
+/* The reading of a way, or else of the other that is as thin. */
+static double reading_of(const struct readings *readings, struct fm_way way)
+{
+    const double *ns = readings->ns[way.thin];
+    return isnan(ns[way.brief]) ? ns[!way.brief] : ns[way.brief];
+}
+
+/* Whether a point that was long in full reads alike thinly once both are settled: what did not
+   before may be a policy's doing. */
+static bool compare_settled(struct fm_lab *lab, size_t index, struct readings *readings,
+                            bool *alike, struct fm_error *err)
+{
     const struct fm_walk_sampling settled = {.settled = true, .drop = true};
-    point->alike[FM_THIN] = !differ(ns[few_laps ? FM_BRIEF : FM_THIN], ns[FM_FULL], DIFFERENT);
-    if (point->alike[FM_THIN] || !few_laps || fm_walk_is_long(lab, point, FM_THIN))
-        return true;
-    double full;
-    if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &settled, &full, err))
+    const struct fm_way thin = {.thin = true};
+    double full_ns, thin_ns;
+    if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &settled, &full_ns, err) ||
+        !sample(lab, index, thin, false, true, &thin_ns, err))
         return false;
-    point->alike[FM_THIN] = !differ(ns[FM_THIN], full, DIFFERENT);
+    note(readings, thin, thin_ns);
+    *alike = !differ(thin_ns, full_ns, DIFFERENT);
     return true;
 }
 
-/* Looks where the points that have not been compared yet read alike thinly, and so in few laps, all
-   on the placement that is there: those were read in full just now, on the way down. */
-static bool compare_ways(struct fm_lab *lab, const struct rises *rises, double ns[][FM_WAYS],
+/* Whether a point reads alike thinly, after as many laps as in full. */
+static bool compare_thin(struct fm_lab *lab, size_t index, bool fresh, struct readings *readings,
+                         struct fm_error *err)
+{
+    struct fm_walk_point *point = &lab->walk.points[index];
+    const bool was_long = fm_walk_is_long(lab, point, false);
+    const struct fm_way way = {.thin = true, .brief = was_long};
+    double ns;
+    if (!sample(lab, index, way, fresh, true, &ns, err))
+        return false;
+    note(readings, way, ns);
+    point->thin_alike = !differ(ns, reading_of(readings, in_full), DIFFERENT);
+    if (point->thin_alike || !was_long || fm_walk_is_long(lab, point, true))
+        return true;
+    return compare_settled(lab, index, readings, &point->thin_alike, err);
+}
+
+/* Whether it reads alike after few laps, as thinly as it may be read. */
+static bool compare_brief(struct fm_lab *lab, size_t index, struct readings *readings,
+                          struct fm_error *err)
+{
+    struct fm_walk_point *point = &lab->walk.points[index];
+    const bool thin = point->thin_alike;
+    point->brief_alike = true;
+    if (fm_walk_is_long(lab, point, thin))
+        return true;
+    for (int brief = 0; brief < 2; brief++) {
+        const struct fm_way way = {.thin = thin, .brief = brief};
+        double *ns = &readings->ns[thin][brief];
+        if (isnan(*ns) && !sample(lab, index, way, false, true, ns, err))
+            return false;
+    }
+    point->brief_alike = !differ(readings->ns[thin][0], readings->ns[thin][1], DIFFERENT);
+    return true;
+}
+
+/* Looks in which ways the points that have not been compared yet read alike, all on the placement
+   that is there: those were read in full just now, on the way down. */
+static bool compare_ways(struct fm_lab *lab, const struct rises *rises, struct readings *readings,
                          struct fm_error *err)
 {
     struct fm_walk_point *points = lab->walk.points;
-    for (enum fm_way way = FM_THIN; way < FM_WAYS; way++) {
-        bool fresh = true;
-        for (size_t i = 0; i < rises->count; i++) {
-            const struct fm_walk_point *point = &points[rises->index[i]];
-            ns[i][way] = ns[i][way - 1];
-            if (point->compared || (way == FM_BRIEF && fm_walk_is_long(lab, point, FM_THIN)))
-                continue;
-            if (!sample(lab, rises->index[i], way, fresh, true, &ns[i][way], err))
-                return false;
-            fresh = false;
-        }
+    bool fresh = true;
+    for (size_t i = 0; i < rises->count; i++) {
+        if (points[rises->index[i]].compared)
+            continue;
+        if (!compare_thin(lab, rises->index[i], fresh, &readings[i], err))
+            return false;
+        fresh = false;
     }
     for (size_t i = 0; i < rises->count; i++) {
         struct fm_walk_point *point = &points[rises->index[i]];
-        if (point->compared)
-            continue;
-        if (!compare_thin(lab, rises->index[i], ns[i], err))
+        if (!point->compared && !compare_brief(lab, rises->index[i], &readings[i], err))
             return false;
-        point->compared = point->alike[FM_FULL] = true;
-        point->alike[FM_BRIEF] =
-            point->alike[FM_THIN] && !differ(ns[i][FM_BRIEF], ns[i][FM_THIN], DIFFERENT);
+        point->compared = true;
     }
     return true;
 }
 
-/* Whether a way will do for a level where that misses; and where nothing was compared there. */
-static bool will_do(const struct fm_lab *lab, size_t level, enum fm_way way, bool nothing)
+enum trait { THIN, BRIEF };
+
+static bool is_alike(const struct fm_walk_point *point, enum trait trait)
+{
+    return trait == THIN ? point->thin_alike : point->brief_alike;
+}
+
+/* Whether a trait will do for a level where that misses; and where nothing was compared there. */
+static bool will_do(const struct fm_lab *lab, size_t level, enum trait trait, bool nothing)
 {
     const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
     size_t yes = 0, all = 0;
@@ -175,7 +238,7 @@ static bool will_do(const struct fm_lab *lab, size_t level, enum fm_way way, boo
         if (!point->compared || bytes < here->flat_to || bytes > next->flat_from)
             continue;
         all++;
-        yes += point->alike[way];
+        yes += is_alike(point, trait);
     }
     return all ? (double)yes >= NEARLY_ALL * (double)all : nothing;
 }
@@ -185,49 +248,50 @@ static bool will_do(const struct fm_lab *lab, size_t level, enum fm_way way, boo
    will it wherever that level may begin to miss on other pages, though that is another's rise.
    What has not been compared is as what lies beyond it. */
 static void judge_level(const struct fm_lab *lab, struct rises *rises, size_t level,
-                        enum fm_way way)
+                        enum trait trait)
 {
     const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
-    const bool rise = will_do(lab, level, way, true);
+    const bool rise = will_do(lab, level, trait, true);
     bool does = rise;
     for (size_t i = 0; i < rises->count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         const double bytes = (double)point->bytes;
-        if (!rise && bytes >= here->flat_to / BEFORE && rises->way[i] >= way)
-            rises->way[i] = way - 1;
+        bool *chosen = trait == THIN ? &rises->way[i].thin : &rises->way[i].brief;
+        if (!rise && bytes >= here->flat_to / BEFORE)
+            *chosen = false;
         if (bytes < here->flat_from || bytes >= next->flat_from)
             continue;
-        does = does && (bytes > here->flat_to || !point->compared || point->alike[way]);
-        if (does && rises->way[i] == way - 1)
-            rises->way[i] = way;
-        else if (!does && rises->way[i] >= way)
-            rises->way[i] = way - 1;
+        does = does && (bytes > here->flat_to || !point->compared || is_alike(point, trait));
+        *chosen = does;
     }
 }
 
 static void judge_ways(const struct fm_lab *lab, struct rises *rises)
 {
     memset(rises->way, 0, sizeof rises->way);
-    for (enum fm_way way = FM_THIN; way < FM_WAYS; way++)
-        for (size_t level = 0; level + 1 < lab->known.count; level++)
-            judge_level(lab, rises, level, way);
+    for (size_t level = 0; level + 1 < lab->known.count; level++) {
+        judge_level(lab, rises, level, THIN);
+        judge_level(lab, rises, level, BRIEF);
+    }
 }
 
 /* The points that have not been compared yet, in full and then in the other ways. */
 static bool compare_new(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
-    double ns[FM_WALK_POINTS][FM_WAYS];
+    struct readings readings[FM_WALK_POINTS];
     bool fresh = true;
     for (size_t i = 0; i < rises->count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
+        double ns;
         if (point->compared)
             continue;
         if ((fresh && !fm_lab_place(lab, point->bytes, err)) ||
-            !sample(lab, rises->index[i], FM_FULL, fresh, false, &ns[i][FM_FULL], err))
+            !sample(lab, rises->index[i], in_full, fresh, false, &ns, err))
             return false;
+        readings[i] = read_in_full(lab, point, ns);
         fresh = false;
     }
-    if (!compare_ways(lab, rises, ns, err))
+    if (!compare_ways(lab, rises, readings, err))
         return false;
     judge_ways(lab, rises);
     return true;
@@ -244,7 +308,7 @@ static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, s
         if (i == 0 && !place_to_compare(lab, rises, point->bytes, true, err))
             return false;
         fm_walk_forget(point);
-        if (!sample(lab, rises->index[i], FM_FULL, i == 0, false, &ns[i], err))
+        if (!sample(lab, rises->index[i], in_full, i == 0, false, &ns[i], err))
             return false;
     }
     return true;
@@ -253,16 +317,17 @@ static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, s
 /* The first placement that others are compared to, and the ways that will do to compare them. */
 static bool read_first(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
-    double full[FM_WALK_POINTS], ns[FM_WALK_POINTS][FM_WAYS];
+    double full[FM_WALK_POINTS];
+    struct readings readings[FM_WALK_POINTS];
     if (!read_downward(lab, rises, full, err))
         return false;
     for (size_t i = 0; i < rises->count; i++)
-        ns[i][FM_FULL] = full[i];
-    if (!compare_ways(lab, rises, ns, err))
+        readings[i] = read_in_full(lab, &lab->walk.points[rises->index[i]], full[i]);
+    if (!compare_ways(lab, rises, readings, err))
         return false;
     judge_ways(lab, rises);
     for (size_t i = 0; i < rises->count; i++)
-        rises->last[i] = ns[i][rises->way[i]];
+        rises->last[i] = reading_of(&readings[i], rises->way[i]);
     return true;
 }
 
@@ -305,7 +370,7 @@ static bool go_on_with_rise(struct fm_lab *lab, double most, struct fm_error *er
     if (first == end || first == 0 || !is_on_a_rise(walk, first - 1))
         return true;
     if (!fm_lab_place(lab, walk->points[first].bytes, err) ||
-        !sample(lab, first, FM_FULL, true, true, &ns, err))
+        !sample(lab, first, in_full, true, true, &ns, err))
         return false;
     if (!differ(ns, fm_walk_mean(&walk->points[first]), APART))
         return true;
@@ -365,9 +430,9 @@ static bool is_spent(const struct fm_lab *lab, const struct rises *rises, const 
 static bool sample_all(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
     const double page = (double)lab->machine->info.page_size;
-    begin_spending(lab, rises);
     if (!pass(lab, rises, 0, INFINITY, err))
         return false;
+    begin_spending(lab, rises);
     for (unsigned number = 2; number < MOST_PASSES; number++) {
         const double to = AROUND * rises->smallest * (double)(number & -number);
         if (!pass(lab, rises, 0, to, err))
@@ -543,10 +608,8 @@ bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)
     return 2 * moved > all;
 }
 
-enum fm_way fm_rise_way(const struct fm_lab *lab, size_t level)
+struct fm_way fm_rise_way(const struct fm_lab *lab, size_t level)
 {
-    enum fm_way way = FM_FULL;
-    while (way + 1 < FM_WAYS && will_do(lab, level, way + 1, false))
-        way++;
-    return way;
+    return (struct fm_way){.thin = lab->known.scattered && will_do(lab, level, THIN, false),
+                           .brief = will_do(lab, level, BRIEF, false)};
 }

@@ -378,13 +378,13 @@ static bool time_sibling(struct fm_lab *lab, const struct fm_walk_point *string,
     return true;
 }
 
-/* Of how many units one is touched, thinly or in full. */
-static size_t thinness(const struct fm_lab *lab, size_t unit, enum fm_way way)
+/* Of how many units one is touched. */
+static size_t thinness(const struct fm_lab *lab, size_t unit, bool thin)
 {
     const size_t units = lab->machine->info.page_size / unit;
-    return way == FM_FULL                      ? 1
-           : units > LEAST_THIN * UNITS_A_PAGE ? units / UNITS_A_PAGE
-                                               : LEAST_THIN;
+    if (!thin)
+        return 1;
+    return units > LEAST_THIN * UNITS_A_PAGE ? units / UNITS_A_PAGE : LEAST_THIN;
 }
 
 /* Whether a long string takes no longer than that of the next smaller footprint. */
@@ -397,13 +397,13 @@ static bool is_no_longer(const struct fm_walk *walk, size_t bytes, size_t unit, 
     return whole < smaller->sum / smaller->placements * (1 + GRAIN);
 }
 
-static bool measure(struct fm_lab *lab, size_t bytes, enum fm_way way, const struct fm_care *care,
+static bool measure(struct fm_lab *lab, size_t bytes, bool thin, const struct fm_care *care,
                     const struct asking *sibling, double *ns, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
     /* Of several readings half count. */
     const unsigned weight = care->repeats / 2;
-    const size_t unit = unit_now(lab, bytes), touched = unit * thinness(lab, unit, way);
+    const size_t unit = unit_now(lab, bytes), touched = unit * thinness(lab, unit, thin);
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, touched);
     bytes = bytes < unit ? unit : bytes / unit * unit;
     double whole;
@@ -434,22 +434,21 @@ static bool measure(struct fm_lab *lab, size_t bytes, enum fm_way way, const str
 
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
 {
-    return measure(lab, bytes, FM_FULL, &care_of[lab->options->effort], &(struct asking){0}, ns,
-                   err);
+    return measure(lab, bytes, false, &care_of[lab->options->effort], &(struct asking){0}, ns, err);
 }
 
-bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, enum fm_way way, double *ns,
+bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, struct fm_way way, double *ns,
                              struct fm_error *err)
 {
     struct fm_care care = care_of[lab->options->effort];
-    care.laps = way == FM_BRIEF ? LAPS_IF_BRIEF : LAPS_TO_SETTLE;
-    return measure(lab, bytes, way, &care, &(struct asking){.closely = true}, ns, err);
+    care.laps = way.brief ? LAPS_IF_BRIEF : LAPS_TO_SETTLE;
+    return measure(lab, bytes, way.thin, &care, &(struct asking){.closely = true}, ns, err);
 }
 
 bool fm_walk_look(struct fm_lab *lab, size_t bytes, double least, double *ns, struct fm_error *err)
 {
     const struct asking sibling = {.least = least};
-    return measure(lab, bytes, FM_FULL, &care_of[lab->options->effort], &sibling, ns, err);
+    return measure(lab, bytes, false, &care_of[lab->options->effort], &sibling, ns, err);
 }
 
 bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err)
@@ -459,7 +458,7 @@ bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct f
         return fm_walk_measure(lab, bytes, ns, err);
     const bool behind = (double)bytes >= fm_walk_behind_tlbs(lab);
     const struct asking sibling = {.always = !fits_any_tlb(lab, bytes) && !behind};
-    return measure(lab, bytes, FM_FULL, &well, &sibling, ns, err);
+    return measure(lab, bytes, false, &well, &sibling, ns, err);
 }
 
 bool fm_walk_count(struct fm_lab *lab, size_t bytes, struct fm_sample *sample, struct fm_error *err)
@@ -490,9 +489,9 @@ static bool is_at_tlb_edge(const struct fm_walk *walk, size_t i)
     return after - before > GRAIN * fm_walk_mean(point);
 }
 
-bool fm_walk_is_long(const struct fm_lab *lab, const struct fm_walk_point *point, enum fm_way way)
+bool fm_walk_is_long(const struct fm_lab *lab, const struct fm_walk_point *point, bool thin)
 {
-    return point->bytes / (thinness(lab, point->unit, way) * point->unit) > SHORT_LAP;
+    return point->bytes / (thinness(lab, point->unit, thin) * point->unit) > SHORT_LAP;
 }
 
 /* A reading of a point in such units, and one of its sibling if that is asked for. Where policies
@@ -515,12 +514,12 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
                     double *ns, struct fm_error *err)
 {
     struct fm_walk_point *point = &lab->walk.points[index];
-    const size_t unit = thinness(lab, point->unit, how->way) * point->unit;
+    const size_t unit = thinness(lab, point->unit, how->way.thin) * point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
     const size_t part = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
     const unsigned least = how->fresh ? LAPS_IF_BRIEF : 1;
-    const bool brief = !how->settled && (lap > SHORT_LAP || how->way == FM_BRIEF);
+    const bool brief = !how->settled && (lap > SHORT_LAP || how->way.brief);
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
                                  .laps = brief ? least : LAPS_TO_SETTLE,
                                  .steps = COARSE,

@@ -17,12 +17,14 @@ struct fm_care;
 struct fm_lab;
 struct fm_sample;
 
-/* Every unit; or thinly, one of a few; or so and briefly, after no more laps than a long string has.
-   Where a set is chosen by the address as it is, every fourth unit uses every fourth set, and those
-   as much as all units use all sets: a quarter of the references says the same, and less where
-   pages have many units, since luck is that of whole pages. Brief will do where a policy is soon
-   settled. */
-enum fm_way { FM_FULL, FM_THIN, FM_BRIEF, FM_WAYS };
+/* How a footprint may be measured for less. Where a set is chosen by the address as it is, every
+   fourth unit uses every fourth set, and those as much as all units use all sets: a quarter of the
+   references says the same, and less where pages have many units, since luck is that of whole
+   pages. And where a policy is soon settled few laps do. */
+struct fm_way {
+    bool thin;  /* one of a few units */
+    bool brief; /* after no more laps than a long string has */
+};
 
 struct fm_walk_point {
     size_t bytes;
@@ -37,8 +39,9 @@ struct fm_walk_point {
     unsigned tlb_count;         /* … in so many readings */
     double tlb_ns;              /* the TLB's part in the string, fitted along the walk … */
     double tlb_error;           /* … and how far that may be off */
-    bool compared;              /* whether ways were, and … */
-    bool alike[FM_WAYS];        /* … which read as in full */
+    bool compared;              /* ways, and what says the same as in full: … */
+    bool thin_alike;            /* … thin … */
+    bool brief_alike;           /* … and brief */
 };
 
 #define FM_WALK_POINTS 512
@@ -60,9 +63,9 @@ struct fm_walk {
    smaller one. ns may be NULL. */
 bool fm_walk_measure(struct fm_lab *lab, size_t bytes, double *ns, struct fm_error *err);
 
-/* The same after more laps, unless it is to be brief: some policies are long in forgetting what was
-   there before. */
-bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, enum fm_way way, double *ns,
+/* The same that way, and after more laps if it is not brief: some policies are long in forgetting
+   what was there before. */
+bool fm_walk_measure_settled(struct fm_lab *lab, size_t bytes, struct fm_way way, double *ns,
                              struct fm_error *err);
 
 /* The same far beyond a footprint of that latency, where nothing may have changed: the sibling is
@@ -91,7 +94,7 @@ bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error 
 /* A reading of a point on the current placement in as little time as can be: its luck with the
    pages weighs more than what the clock adds. */
 struct fm_walk_sampling {
-    enum fm_way way;
+    struct fm_way way;
     bool fresh;   /* the first string on these pages */
     bool settled; /* after many laps, however long */
     bool drop;    /* the reading is not added to the point */
@@ -100,7 +103,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
                     double *ns, struct fm_error *err);
 
 /* Whether a string of a point is so long that its samples are brief in any case. */
-bool fm_walk_is_long(const struct fm_lab *lab, const struct fm_walk_point *point, enum fm_way way);
+bool fm_walk_is_long(const struct fm_lab *lab, const struct fm_walk_point *point, bool thin);
 
 /* Forgets the readings of a point, but not what they showed of the TLB. To be measured next. */
 void fm_walk_forget(struct fm_walk_point *point);
