@@ -38,8 +38,10 @@
 #define DEAR_LAP (1 << 18)
 /* Laps after which policies have forgotten most of what was there before. */
 #define LAPS_TO_SETTLE 4
-/* … and those that others need, on fresh pages. */
+/* … those that others need, on fresh pages; and what a sample counts for, whichever it takes: how
+   often points are drawn hangs on what they show, and not on how long that takes to settle. */
 #define LAPS_IF_BRIEF 2
+#define LAPS_EACH     3
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 /* Times a TLB's reach at which all of its pages miss. */
@@ -527,8 +529,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const bool asks = !how->drop && bursts && point->tlb_count < TLB_READINGS &&
                       is_at_tlb_edge(&lab->walk, index);
     double whole, single = 0;
-    lab->walk.references +=
-        (double)((lap * care.laps + care.references * care.repeats) * (asks ? 2 : 1));
+    lab->walk.references += LAPS_EACH * (double)lap;
     if (!time_in_turn(lab, point, unit, &care, asks ? &single : NULL, &whole, err))
         return false;
     *ns = whole - point->tlb_ns;

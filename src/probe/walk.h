@@ -55,7 +55,7 @@ struct fm_walk {
     size_t count;
     double sampled[FM_KNEES]; /* where levels were taken to begin to miss, and looked at closer */
     size_t sampled_count;
-    double references; /* that samples have cost */
+    double references; /* that samples have taken, roughly */
 };
 
 /* Latency at one footprint in the current placement; adds it to the points of the walk. The
