@@ -9,8 +9,8 @@
 #include "analysis/crossing.h"
 #include "probe/capacity.h"
 #include "probe/fit.h"
-#include "probe/placements.h"
 #include "probe/probe.h"
+#include "probe/walk_ways.h"
 
 #define MOST_FOOTPRINTS 40
 #define MOST_PLACEMENTS 64
@@ -53,7 +53,7 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 
 struct edge {
     size_t level;
-    struct fm_way way;        /* how it is measured */
+    struct fm_way way;      /* how it is measured */
     double hit_ns, miss_ns; /* plateaus before and after the rise */
     double bytes[MOST_FOOTPRINTS];
     /* A reading, the TLB's part included, NAN where there is none; and what missed, by what the

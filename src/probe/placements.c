@@ -1,10 +1,10 @@
 #include "probe/placements.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "probe/fit.h"
 #include "probe/lab.h"
+#include "probe/walk_ways.h"
 
 /* Changes of latency between neighbouring points that make a rise. */
 #define RISE 0.05
@@ -28,8 +28,6 @@ static const struct spend {
     double references, seconds;
 } spend_on_all[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 1.0}, [FM_THOROUGH] = {3e7, 3}},
   spend_on_each[] = {[FM_QUICK] = {1e6, 0.1}, [FM_NORMAL] = {6e6, 0.5}, [FM_THOROUGH] = {2e7, 2}};
-/* Part of the points of a rise that must read alike in less time, for that to do. */
-#define NEARLY_ALL 0.85
 /* Pages of which luck is large, and placements that show it. */
 #define FEW_PAGES  128
 #define PLACEMENTS 6
@@ -109,176 +107,10 @@ static bool place_to_compare(struct fm_lab *lab, struct rises *rises, size_t byt
     return true;
 }
 
-static const struct fm_way in_full = {.thin = false};
-
-static bool sample(struct fm_lab *lab, size_t index, struct fm_way way, bool fresh, bool drop,
-                   double *ns, struct fm_error *err)
-{
-    const struct fm_walk_sampling how = {.way = way, .fresh = fresh, .drop = drop};
-    return fm_lab_go_on(lab, 0.6, err) && fm_walk_sample(lab, index, &how, ns, err);
-}
-
-/* What a point reads in each way, NAN where it was not asked: first thin or not, then brief or not.
- */
-struct readings {
-    double ns[2][2];
-};
-
-static void note(struct readings *readings, struct fm_way way, double ns)
-{
-    readings->ns[way.thin][way.brief] = ns;
-}
-
-/* What was read in full; whether that was brief hangs on how long the string is. */
-static struct readings read_in_full(const struct fm_lab *lab, const struct fm_walk_point *point,
-                                    double ns)
-{
-    struct readings readings = {{{NAN, NAN}, {NAN, NAN}}};
-    note(&readings, (struct fm_way){.brief = fm_walk_is_long(lab, point, false)}, ns);
-    return readings;
-}
-
-/* The reading of a way, or else of the other that is as thin. */
-static double reading_of(const struct readings *readings, struct fm_way way)
-{
-    const double *ns = readings->ns[way.thin];
-    return isnan(ns[way.brief]) ? ns[!way.brief] : ns[way.brief];
-}
-
-/* Whether a point that was long in full reads alike thinly once both are settled: what did not
-   before may be a policy's doing. */
-static bool compare_settled(struct fm_lab *lab, size_t index, struct readings *readings,
-                            bool *alike, struct fm_error *err)
-{
-    const struct fm_walk_sampling settled = {.settled = true, .drop = true};
-    const struct fm_way thin = {.thin = true};
-    double full_ns, thin_ns;
-    if (!fm_lab_go_on(lab, 0.6, err) || !fm_walk_sample(lab, index, &settled, &full_ns, err) ||
-        !sample(lab, index, thin, false, true, &thin_ns, err))
-        return false;
-    note(readings, thin, thin_ns);
-    *alike = !differ(thin_ns, full_ns, DIFFERENT);
-    return true;
-}
-
-/* Whether a point reads alike thinly, after as many laps as in full. */
-static bool compare_thin(struct fm_lab *lab, size_t index, bool fresh, struct readings *readings,
-                         struct fm_error *err)
-{
-    struct fm_walk_point *point = &lab->walk.points[index];
-    const bool was_long = fm_walk_is_long(lab, point, false);
-    const struct fm_way way = {.thin = true, .brief = was_long};
-    double ns;
-    if (!sample(lab, index, way, fresh, true, &ns, err))
-        return false;
-    note(readings, way, ns);
-    point->thin_alike = !differ(ns, reading_of(readings, in_full), DIFFERENT);
-    if (point->thin_alike || !was_long || fm_walk_is_long(lab, point, true))
-        return true;
-    return compare_settled(lab, index, readings, &point->thin_alike, err);
-}
-
-/* Whether it reads alike after few laps, as thinly as it may be read. */
-static bool compare_brief(struct fm_lab *lab, size_t index, struct readings *readings,
-                          struct fm_error *err)
-{
-    struct fm_walk_point *point = &lab->walk.points[index];
-    const bool thin = point->thin_alike;
-    point->brief_alike = true;
-    if (fm_walk_is_long(lab, point, thin))
-        return true;
-    for (int brief = 0; brief < 2; brief++) {
-        const struct fm_way way = {.thin = thin, .brief = brief};
-        double *ns = &readings->ns[thin][brief];
-        if (isnan(*ns) && !sample(lab, index, way, false, true, ns, err))
-            return false;
-    }
-    point->brief_alike = !differ(readings->ns[thin][0], readings->ns[thin][1], DIFFERENT);
-    return true;
-}
-
-/* Looks in which ways the points that have not been compared yet read alike, all on the placement
-   that is there: those were read in full just now, on the way down. */
-static bool compare_ways(struct fm_lab *lab, const struct rises *rises, struct readings *readings,
-                         struct fm_error *err)
-{
-    struct fm_walk_point *points = lab->walk.points;
-    bool fresh = true;
-    for (size_t i = 0; i < rises->count; i++) {
-        if (points[rises->index[i]].compared)
-            continue;
-        if (!compare_thin(lab, rises->index[i], fresh, &readings[i], err))
-            return false;
-        fresh = false;
-    }
-    for (size_t i = 0; i < rises->count; i++) {
-        struct fm_walk_point *point = &points[rises->index[i]];
-        if (!point->compared && !compare_brief(lab, rises->index[i], &readings[i], err))
-            return false;
-        point->compared = true;
-    }
-    return true;
-}
-
-enum trait { THIN, BRIEF };
-
-static bool is_alike(const struct fm_walk_point *point, enum trait trait)
-{
-    return trait == THIN ? point->thin_alike : point->brief_alike;
-}
-
-/* Whether a trait will do for a level where that misses; and where nothing was compared there. */
-static bool will_do(const struct fm_lab *lab, size_t level, enum trait trait, bool nothing)
-{
-    const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
-    size_t yes = 0, all = 0;
-    for (size_t i = 0; i < lab->walk.count; i++) {
-        const struct fm_walk_point *point = &lab->walk.points[i];
-        const double bytes = (double)point->bytes;
-        if (!point->compared || bytes < here->flat_to || bytes > next->flat_from)
-            continue;
-        all++;
-        yes += is_alike(point, trait);
-    }
-    return all ? (double)yes >= NEARLY_ALL * (double)all : nothing;
-}
-
-/* From its plateau to the next a level is sampled in a way that does where it misses; on the
-   plateau only as far in as nothing shows that a level inside still hits. Where it does not, nor
-   will it wherever that level may begin to miss on other pages, though that is another's rise.
-   What has not been compared is as what lies beyond it. */
-static void judge_level(const struct fm_lab *lab, struct rises *rises, size_t level,
-                        enum trait trait)
-{
-    const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
-    const bool rise = will_do(lab, level, trait, true);
-    bool does = rise;
-    for (size_t i = 0; i < rises->count; i++) {
-        const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
-        const double bytes = (double)point->bytes;
-        bool *chosen = trait == THIN ? &rises->way[i].thin : &rises->way[i].brief;
-        if (!rise && bytes >= here->flat_to / BEFORE)
-            *chosen = false;
-        if (bytes < here->flat_from || bytes >= next->flat_from)
-            continue;
-        does = does && (bytes > here->flat_to || !point->compared || is_alike(point, trait));
-        *chosen = does;
-    }
-}
-
-static void judge_ways(const struct fm_lab *lab, struct rises *rises)
-{
-    memset(rises->way, 0, sizeof rises->way);
-    for (size_t level = 0; level + 1 < lab->known.count; level++) {
-        judge_level(lab, rises, level, THIN);
-        judge_level(lab, rises, level, BRIEF);
-    }
-}
-
 /* The points that have not been compared yet, in full and then in the other ways. */
 static bool compare_new(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
-    struct readings readings[FM_WALK_POINTS];
+    struct fm_way_readings readings[FM_WALK_POINTS];
     bool fresh = true;
     for (size_t i = 0; i < rises->count; i++) {
         const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
@@ -286,14 +118,14 @@ static bool compare_new(struct fm_lab *lab, struct rises *rises, struct fm_error
         if (point->compared)
             continue;
         if ((fresh && !fm_lab_place(lab, point->bytes, err)) ||
-            !sample(lab, rises->index[i], in_full, fresh, false, &ns, err))
+            !fm_sample_in(lab, rises->index[i], fm_in_full, fresh, false, &ns, err))
             return false;
-        readings[i] = read_in_full(lab, point, ns);
+        readings[i] = fm_read_in_full(lab, point, ns);
         fresh = false;
     }
-    if (!compare_ways(lab, rises, readings, err))
+    if (!fm_compare_ways(lab, rises->index, rises->count, readings, err))
         return false;
-    judge_ways(lab, rises);
+    fm_judge_ways(lab, rises->index, rises->count, rises->way);
     return true;
 }
 
@@ -308,7 +140,7 @@ static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, s
         if (i == 0 && !place_to_compare(lab, rises, point->bytes, true, err))
             return false;
         fm_walk_forget(point);
-        if (!sample(lab, rises->index[i], in_full, i == 0, false, &ns[i], err))
+        if (!fm_sample_in(lab, rises->index[i], fm_in_full, i == 0, false, &ns[i], err))
             return false;
     }
     return true;
@@ -318,16 +150,16 @@ static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, s
 static bool read_first(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
     double full[FM_WALK_POINTS];
-    struct readings readings[FM_WALK_POINTS];
+    struct fm_way_readings readings[FM_WALK_POINTS];
     if (!read_downward(lab, rises, full, err))
         return false;
     for (size_t i = 0; i < rises->count; i++)
-        readings[i] = read_in_full(lab, &lab->walk.points[rises->index[i]], full[i]);
-    if (!compare_ways(lab, rises, readings, err))
+        readings[i] = fm_read_in_full(lab, &lab->walk.points[rises->index[i]], full[i]);
+    if (!fm_compare_ways(lab, rises->index, rises->count, readings, err))
         return false;
-    judge_ways(lab, rises);
+    fm_judge_ways(lab, rises->index, rises->count, rises->way);
     for (size_t i = 0; i < rises->count; i++)
-        rises->last[i] = reading_of(&readings[i], rises->way[i]);
+        rises->last[i] = fm_reading_in(&readings[i], rises->way[i]);
     return true;
 }
 
@@ -342,7 +174,7 @@ static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t fr
         const struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         double ns;
         if ((i == from && !place_to_compare(lab, rises, point->bytes, false, err)) ||
-            !sample(lab, rises->index[i], rises->way[i], i == from, drop, &ns, err))
+            !fm_sample_in(lab, rises->index[i], rises->way[i], i == from, drop, &ns, err))
             return false;
         /* Twice in a row: once is noise. */
         const bool differs = compare && differ(rises->last[i], ns, DIFFERENT);
@@ -370,7 +202,7 @@ static bool go_on_with_rise(struct fm_lab *lab, double most, struct fm_error *er
     if (first == end || first == 0 || !is_on_a_rise(walk, first - 1))
         return true;
     if (!fm_lab_place(lab, walk->points[first].bytes, err) ||
-        !sample(lab, first, in_full, true, true, &ns, err))
+        !fm_sample_in(lab, first, fm_in_full, true, true, &ns, err))
         return false;
     if (!differ(ns, fm_walk_mean(&walk->points[first]), APART))
         return true;
@@ -405,7 +237,7 @@ static bool pass(struct fm_lab *lab, struct rises *rises, double from, double to
         if ((double)point->bytes < from || (double)point->bytes > to)
             continue;
         if ((fresh && !fm_lab_place(lab, point->bytes, err)) ||
-            !sample(lab, rises->index[i], rises->way[i], fresh, false, &ns, err))
+            !fm_sample_in(lab, rises->index[i], rises->way[i], fresh, false, &ns, err))
             return false;
         fresh = false;
     }
@@ -461,7 +293,7 @@ static bool insert(struct fm_lab *lab, struct rises *rises, size_t larger, struc
     for (size_t i = rises->count++; i > smaller; i--)
         rises->index[i] = rises->index[i - 1];
     rises->index[smaller] = index + 1;
-    judge_ways(lab, rises);
+    fm_judge_ways(lab, rises->index, rises->count, rises->way);
     return true;
 }
 
@@ -578,7 +410,7 @@ bool fm_sample_new_beginnings(struct fm_lab *lab, struct fm_error *err)
     if (lab->options->effort == FM_QUICK || !lab->known.scattered || has_counters(lab))
         return true;
     widen(lab, &rises, largest[lab->options->effort]);
-    judge_ways(lab, &rises);
+    fm_judge_ways(lab, rises.index, rises.count, rises.way);
     return sample_beginnings(lab, &rises, err);
 }
 
@@ -606,10 +438,4 @@ bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)
         moved += is_moved(point);
     }
     return 2 * moved > all;
-}
-
-struct fm_way fm_rise_way(const struct fm_lab *lab, size_t level)
-{
-    return (struct fm_way){.thin = lab->known.scattered && will_do(lab, level, THIN, false),
-                           .brief = will_do(lab, level, BRIEF, false)};
 }

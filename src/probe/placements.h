@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "core/error.h"
-#include "probe/walk.h"
 
 struct fm_lab;
 
@@ -20,9 +19,5 @@ bool fm_sample_new_beginnings(struct fm_lab *lab, struct fm_error *err);
 
 /* Whether page placement moves the rise after a level. */
 bool fm_rise_is_soft(const struct fm_lab *lab, size_t level);
-
-/* How the rise after a level may be measured; in full if ways were not compared there, or where the
-   pages make no difference, and a few units might. */
-struct fm_way fm_rise_way(const struct fm_lab *lab, size_t level);
 
 #endif

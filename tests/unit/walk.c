@@ -6,6 +6,7 @@
 #include "probe/lab.h"
 #include "probe/placements.h"
 #include "probe/walk.h"
+#include "probe/walk_ways.h"
 #include "sim_lab.h"
 #include "thrifty_machine.h"
 
