@@ -55,7 +55,7 @@ static struct fm_way way_found(enum fm_replacement replacement, enum fm_index in
     struct fm_error err = {0};
     const struct fm_description machine = machine_of(replacement, index);
     struct fm_lab *lab = open_lab(&machine, &thrifty, 4 << 20);
-    for (double bytes = 1024; bytes <= 4 << 20; bytes *= 1.19)
+    for (double bytes = 1024; bytes <= 4 << 20; bytes *= 1.09)
         if (!fm_walk_measure(lab, (size_t)bytes, NULL, &err))
             fail_msg("%s", err.text);
     lab->known.count = 3;
