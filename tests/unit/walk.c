@@ -70,6 +70,7 @@ static struct fm_way way_found(enum fm_replacement replacement, enum fm_index in
         (struct fm_known_level){.height_ns = 200, .flat_from = 1.8e6, .flat_to = 4 << 20};
     if (!fm_repeat_on_fresh_pages(lab, &err))
         fail_msg("%s", err.text);
+    assert_true(lab->known.scattered);
     const struct fm_way way = fm_rise_way(lab, 1);
     close_lab(lab);
     return way;
