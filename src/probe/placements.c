@@ -8,19 +8,15 @@
 
 /* Changes of latency between neighbouring points that make a rise. */
 #define RISE 0.05
-/* Changes of latency between placements that make a difference. */
-#define DIFFERENT 0.03
-/* … and what they make of most points of a rise that they move; of many readings all but few lie
+/* What placements change of most points of a rise that they move; of many readings all but few lie
    within so many standard deviations. */
 #define MOVED      0.06
 #define DEVIATIONS 3
-/* … and of the two halves of a rise that do not meet. */
+/* … and changes of latency between the two halves of a rise that do not meet. */
 #define APART 0.1
 /* Footprints beyond this are so many pages that luck evens out, or cost too much. */
 static const double largest[] = {[FM_QUICK] = 0x1p21, [FM_NORMAL] = 0x1p24, [FM_THOROUGH] = 0x1p25};
-/* How long before a rise shows itself a larger number of placements may find its beginning. */
-#define BEFORE 4
-/* … and how far beyond the last one its end may lie. */
+/* How far beyond the last rise that shows itself its end may lie. */
 #define AFTER 1.5
 /* References and time spent at the most, in each effort: on all rises, and on the beginning of
    each. */
@@ -71,7 +67,7 @@ static void widen(const struct fm_lab *lab, struct rises *rises, double to)
 {
     const struct fm_walk *walk = &lab->walk;
     const double second = lab->known.count > 1 ? lab->known.levels[1].flat_from : INFINITY;
-    const double from = fmin(rises->smallest / BEFORE, second);
+    const double from = fmin(rises->smallest / FM_BEFORE_A_RISE, second);
     rises->count = 0;
     for (size_t i = walk->count; i-- > 0;) {
         const double bytes = (double)walk->points[i].bytes;
@@ -133,14 +129,14 @@ static bool compare_new(struct fm_lab *lab, struct rises *rises, struct fm_error
    first keeps the order in which lines came. On the way up new lines came between old ones, and it
    then hits where on fresh pages it would miss; on the way down lines only leave. So what was read
    on the way up is forgotten. */
-static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, struct fm_error *err)
+static bool read_downward(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
     for (size_t i = 0; i < rises->count; i++) {
         struct fm_walk_point *point = &lab->walk.points[rises->index[i]];
         if (i == 0 && !place_to_compare(lab, rises, point->bytes, true, err))
             return false;
         fm_walk_forget(point);
-        if (!fm_sample_in(lab, rises->index[i], fm_in_full, i == 0, false, &ns[i], err))
+        if (!fm_sample_in(lab, rises->index[i], fm_in_full, i == 0, false, &rises->last[i], err))
             return false;
     }
     return true;
@@ -149,12 +145,11 @@ static bool read_downward(struct fm_lab *lab, struct rises *rises, double *ns, s
 /* The first placement that others are compared to, and the ways that will do to compare them. */
 static bool read_first(struct fm_lab *lab, struct rises *rises, struct fm_error *err)
 {
-    double full[FM_WALK_POINTS];
     struct fm_way_readings readings[FM_WALK_POINTS];
-    if (!read_downward(lab, rises, full, err))
+    if (!read_downward(lab, rises, err))
         return false;
     for (size_t i = 0; i < rises->count; i++)
-        readings[i] = fm_read_in_full(lab, &lab->walk.points[rises->index[i]], full[i]);
+        readings[i] = fm_read_in_full(lab, &lab->walk.points[rises->index[i]], rises->last[i]);
     if (!fm_compare_ways(lab, rises->index, rises->count, readings, err))
         return false;
     fm_judge_ways(lab, rises->index, rises->count, rises->way);
@@ -177,7 +172,7 @@ static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t fr
             !fm_sample_in(lab, rises->index[i], rises->way[i], i == from, drop, &ns, err))
             return false;
         /* Twice in a row: once is noise. */
-        const bool differs = compare && differ(rises->last[i], ns, DIFFERENT);
+        const bool differs = compare && differ(rises->last[i], ns, FM_DIFFERENT);
         if (differs && differed)
             rises->smallest = (double)point->bytes;
         differed = differs;
@@ -194,7 +189,7 @@ static bool go_on_with_rise(struct fm_lab *lab, double most, struct fm_error *er
     const struct fm_walk *walk = &lab->walk;
     struct rises beyond = {.smallest = 0};
     size_t first = 0, end;
-    double ns, all[FM_WALK_POINTS];
+    double ns;
     while (first < walk->count && (double)walk->points[first].bytes <= most)
         first++;
     for (end = first; end < walk->count && is_on_a_rise(walk, end);)
@@ -208,7 +203,7 @@ static bool go_on_with_rise(struct fm_lab *lab, double most, struct fm_error *er
         return true;
     for (size_t i = end; i-- > first;)
         beyond.index[beyond.count++] = i;
-    return read_downward(lab, &beyond, all, err);
+    return read_downward(lab, &beyond, err);
 }
 
 /* Two placements tell where there are many pages; of few, several may be as lucky as each other. */
@@ -387,7 +382,7 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     if (!go_on_with_rise(lab, most, err))
         return false;
     if (all_are_sharp(lab))
-        return read_downward(lab, &rises, rises.last, err);
+        return read_downward(lab, &rises, err);
     if (!compare_placements(lab, &rises, err))
         return false;
     lab->known.scattered = rises.smallest > 0;
@@ -396,7 +391,7 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
     /* On other pages a rise may begin where the first showed none. */
     const double end = AFTER * (double)lab->walk.points[rises.index[0]].bytes;
     if (!fm_lab_place(lab, (size_t)end, err) ||
-        !fm_walk_refine(lab, rises.smallest / BEFORE, fmin(end, most), err))
+        !fm_walk_refine(lab, rises.smallest / FM_BEFORE_A_RISE, fmin(end, most), err))
         return false;
     widen(lab, &rises, fmin(end, most));
     return compare_new(lab, &rises, err) && sample_all(lab, &rises, err) &&

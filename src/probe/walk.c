@@ -21,10 +21,12 @@
 /* Steps of the clock that will do for one of many readings. */
 #define COARSE 48
 /* References of which a disturbance is a small part; those of a lap that does not cost much, and of
-   one that will do for a quick look: some policies keep what came first, of which a part of a lap
-   would tell too much. */
-#define LONG_LAP    16384
-#define SHORT_LAP   8192
+   one that is not gone round once more without need. */
+#define LONG_LAP  16384
+#define SHORT_LAP 8192
+#define DEAR_LAP  (1 << 18)
+/* What will do for a quick look. Otherwise laps are timed whole: of policies that keep what came
+   first a part of a lap would tell too much. */
 #define PART_OF_LAP 65536
 /* Readings of the TLB's part where it changes from point to point, and no neighbour helps. */
 #define TLB_READINGS 8
@@ -34,14 +36,13 @@
    a page has few. */
 #define UNITS_A_PAGE 16
 #define LEAST_THIN   4
-/* … and those of one that is not gone round once more without need. */
-#define DEAR_LAP (1 << 18)
 /* Laps after which policies have forgotten most of what was there before. */
 #define LAPS_TO_SETTLE 4
-/* … those that others need, on fresh pages; and what a sample counts for, whichever it takes: how
-   often points are drawn hangs on what they show, and not on how long that takes to settle. */
+/* … and those that others need, on fresh pages. */
 #define LAPS_IF_BRIEF 2
-#define LAPS_EACH     3
+/* … and what a sample counts for, whichever it takes: how often points are drawn hangs on what they
+   show, and not on how long that takes to settle. */
+#define LAPS_EACH 3
 /* Footprints that a TLB can hardly tell apart. */
 #define NEAR 1.25
 /* Times a TLB's reach at which all of its pages miss. */
@@ -416,8 +417,9 @@ static bool measure(struct fm_lab *lab, size_t bytes, bool thin, const struct fm
     /* Where nothing smaller was named, what takes less than a TLB's part between its neighbours
        says that it has another; but what takes no longer than the next smaller footprint, which has
        the same part at the most, need not be asked for it where that is dear. */
-    const bool same = sibling->least > 0 ? whole - tlb_ns < sibling->least * (1 + STEADY)
-                                         : is_no_longer(walk, bytes, unit, whole);
+    const bool same = sibling->least > 0
+                          ? whole - tlb_ns < sibling->least * (1 + STEADY)
+                          : !sibling->always && is_no_longer(walk, bytes, unit, whole);
     const struct fm_walk_point reading = {.bytes = bytes, .unit = touched, .sum = whole};
     if (!known && !same && !time_sibling(lab, &reading, sibling->least, care, &tlb_ns, err))
         return false;
@@ -519,13 +521,13 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     const size_t unit = thinness(lab, point->unit, how->way.thin) * point->unit;
     const bool bursts = fm_swept_has_bursts(lab->machine->info.page_size, unit);
     const size_t lap = point->bytes / unit;
-    const size_t part = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
+    const size_t most_at_once = lab->options->effort == FM_QUICK ? PART_OF_LAP : lap;
     const unsigned least = how->fresh ? LAPS_IF_BRIEF : 1;
     const bool brief = !how->settled && (lap > SHORT_LAP || how->way.brief);
     const struct fm_care care = {.repeats = lap < LONG_LAP ? 2 : 1,
                                  .laps = brief ? least : LAPS_TO_SETTLE,
                                  .steps = COARSE,
-                                 .references = lap < part ? lap : part};
+                                 .references = lap < most_at_once ? lap : most_at_once};
     const bool asks = !how->drop && bursts && point->tlb_count < TLB_READINGS &&
                       is_at_tlb_edge(&lab->walk, index);
     double whole, single = 0;

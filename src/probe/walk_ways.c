@@ -4,16 +4,12 @@
 
 #include "probe/lab.h"
 
-/* Changes of latency that make a difference. */
-#define DIFFERENT 0.03
-/* How long before a rise shows itself a larger number of placements may find its beginning. */
-#define BEFORE 4
 /* Part of the points of a rise that must read alike in less time, for that to do. */
 #define NEARLY_ALL 0.85
 
 static bool differ(double a, double b)
 {
-    return fabs(log(a / b)) > DIFFERENT;
+    return fabs(log(a / b)) > FM_DIFFERENT;
 }
 
 bool fm_sample_in(struct fm_lab *lab, size_t index, struct fm_way way, bool fresh, bool drop,
@@ -152,7 +148,7 @@ static void judge_level(const struct fm_lab *lab, const size_t *index, size_t co
         const struct fm_walk_point *point = &lab->walk.points[index[i]];
         const double bytes = (double)point->bytes;
         bool *chosen = trait == THIN ? &ways[i].thin : &ways[i].brief;
-        if (!rise && bytes >= here->flat_to / BEFORE)
+        if (!rise && bytes >= here->flat_to / FM_BEFORE_A_RISE)
             *chosen = false;
         if (bytes < here->flat_from || bytes >= next->flat_from)
             continue;

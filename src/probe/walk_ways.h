@@ -10,6 +10,11 @@
 
 struct fm_lab;
 
+/* Changes of latency that make a difference. */
+#define FM_DIFFERENT 0.03
+/* How long before a rise shows itself a larger number of placements may find its beginning. */
+#define FM_BEFORE_A_RISE 4
+
 static const struct fm_way fm_in_full = {.thin = false};
 
 /* A sample of a point in a way; on fresh pages, and not to be added to it, or otherwise. */

@@ -394,8 +394,8 @@ static void draw(const struct fm_plan *plan, unsigned index, struct fm_descripti
 
 /* The bounds that hold today, with room for the luck of a small sample; one machine is no sample,
    but has been chosen. With noise capacities and latencies of outer levels are not up to their
-   goal: their bounds are there to notice that they get worse, and of one machine half of them may
-   be told as not so closely known. */
+   goal: their bounds are there to notice that they get worse, and by the clock alone half of one
+   machine's may be told as not so closely known. */
 static bool within_bounds(const struct fm_plan *plan, const struct fm_figures *figures)
 {
     bool good = true;
@@ -403,7 +403,7 @@ static bool within_bounds(const struct fm_plan *plan, const struct fm_figures *f
         const struct fm_tally *t = &figures->of[p];
         const double all = fm_tally_cases(t), luck = plan->machines > 1 ? 1.0 / all : 0;
         const bool at_goal = !plan->noise || (p != CAPACITY && p != LATENCY);
-        const double near_goal = plan->machines > 1 ? 0.8 : 0.5;
+        const double near_goal = plan->machines > 1 || plan->counters ? 0.8 : 0.5;
         if (t->right + t->wrong + t->undetermined == 0)
             continue;
         good &= t->wrong / all <= (at_goal ? 0.02 : 0.1) + luck;
