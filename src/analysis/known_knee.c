@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/lap.h"
+#include "core/replacement.h"
 
 /* What a set may have held before, of which so much is tried. */
 #define HISTORIES 6
@@ -28,9 +29,8 @@ static bool is_possible(enum fm_replacement policy, const struct fm_known_ways *
 {
     if (policy == FM_REPLACE_LRU)
         return true;
-    const bool power = (ways->ways & (ways->ways - 1)) == 0;
     return !ways->lru && ways->ways > 1 && ways->ways <= FM_LAP_WAYS &&
-           (power || !fm_policy_of(policy).power_of_two);
+           !fm_replacement_misfit(policy, ways->ways);
 }
 
 void fm_know_knee(struct fm_known_knee *known, const struct fm_known_ways *ways)

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/replacement.h"
+
 /* Ways of predictions spent on choosing a lap, and how few and many laps are tried for them. */
 #define PREDICTIONS 3000
 #define FEWEST_LAPS 3
@@ -33,8 +35,7 @@ static bool stands_for_itself(struct fm_qlru rule)
 static void suspect(struct fm_suspects *suspects, enum fm_replacement policy, double low,
                     double high)
 {
-    const unsigned ways = suspects->ways;
-    if (fm_policy_of(policy).power_of_two && ways & (ways - 1))
+    if (fm_replacement_misfit(policy, suspects->ways))
         return;
     if (suspects->count < FM_SUSPECTS)
         suspects->list[suspects->count++] =

@@ -20,8 +20,10 @@
 #include "meter/prove.h"
 #include "survey/survey.h"
 
-/* The option under which a recording keeps where its survey was stopped. */
+/* The options under which a recording keeps where its survey was stopped, and how long it was to
+   take. */
 #define STOPPED "stopped"
+#define PACE    "pace"
 
 struct fathom_machine {
     struct fm_machine *machine;
@@ -312,6 +314,18 @@ static void warn_of_turns(const struct fathom_machine *machine, struct fm_result
             "are scaled to the whole time");
 }
 
+/* Seconds that a survey by the clock of this computer should take, in each effort; of others nobody
+   waits for the time that they tell. */
+static double pace_of(const struct fathom_machine *machine, const struct fathom_options *options)
+{
+    static const double paces[] = {[FM_QUICK] = 5, [FM_NORMAL] = 15, [FM_THOROUGH] = 0};
+    const char *recorded = machine->file ? fm_recording_option(&machine->recording, PACE) : NULL;
+    if (recorded)
+        return strtod(recorded, NULL);
+    const bool models = machine->tally && machine->tally->info.alone;
+    return machine->clock && !models ? paces[options->survey.effort] : 0;
+}
+
 static bool run(struct fathom_machine *machine, const struct fathom_options *options,
                 struct watcher *watcher, struct fm_result *result, struct fm_error *err)
 {
@@ -319,6 +333,7 @@ static bool run(struct fathom_machine *machine, const struct fathom_options *opt
     watcher->asked = &options->survey;
     survey.progress = watch;
     survey.progress_data = watcher;
+    survey.pace_s = pace_of(machine, options);
     if (!fm_survey(machine->machine, &machine->claims, &survey, result, err))
         return false;
     warn_of_turns(machine, result);
@@ -334,20 +349,28 @@ static void forget_calls(struct fm_recording *recording)
     recording->machine = machine;
 }
 
+static bool keep_number(struct fm_recording *recording, const char *name, const char *number,
+                        struct fm_error *err)
+{
+    return fm_recording_set_option(recording, name, number) ||
+           fm_fail(err, FM_ERR_INTERNAL, "recording: no room for its option %s", name);
+}
+
 static bool run_recorded(struct fathom_machine *machine, const struct fathom_options *options,
                          struct fm_result *result, struct fm_error *err)
 {
     struct watcher watcher = {0};
-    char stopped[24];
+    char pace[24], stopped[24];
 
     forget_calls(&machine->recording);
+    snprintf(pace, sizeof pace, "%g", pace_of(machine, options));
     if (!fm_api_options_keep(options, &machine->recording, err) ||
+        !keep_number(&machine->recording, PACE, pace, err) ||
         !fm_api_claims_keep(&machine->claims, &machine->recording, err) ||
         !run(machine, options, &watcher, result, err))
         return false;
     snprintf(stopped, sizeof stopped, "%llu", (unsigned long long)watcher.stop_at);
-    return !watcher.stopped || fm_recording_set_option(&machine->recording, STOPPED, stopped) ||
-           fm_fail(err, FM_ERR_INTERNAL, "recording: no room for where it was stopped");
+    return !watcher.stopped || keep_number(&machine->recording, STOPPED, stopped, err);
 }
 
 static bool replay(struct fathom_machine *machine, const struct fathom_options *options,

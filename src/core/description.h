@@ -19,6 +19,7 @@ enum fm_replacement {
     FM_REPLACE_SRRIP,
     FM_REPLACE_NRU,
     FM_REPLACE_BRRIP,
+    FM_REPLACE_LRU_TREES,
     FM_REPLACE_QLRU /* and all above: a family, see core/replacement.h */
 };
 enum fm_write_policy { FM_WRITE_BACK, FM_WRITE_THROUGH };

@@ -4,14 +4,35 @@
 #include <string.h>
 
 static const char *const words[] = {
-    [FM_REPLACE_LRU] = "lru",           [FM_REPLACE_TREE_PLRU] = "tree-plru",
-    [FM_REPLACE_BIT_PLRU] = "bit-plru", [FM_REPLACE_FIFO] = "fifo",
-    [FM_REPLACE_RANDOM] = "random",     [FM_REPLACE_SRRIP] = "srrip",
-    [FM_REPLACE_NRU] = "nru",           [FM_REPLACE_BRRIP] = "brrip",
+    [FM_REPLACE_LRU] = "lru",
+    [FM_REPLACE_TREE_PLRU] = "tree-plru",
+    [FM_REPLACE_BIT_PLRU] = "bit-plru",
+    [FM_REPLACE_FIFO] = "fifo",
+    [FM_REPLACE_RANDOM] = "random",
+    [FM_REPLACE_SRRIP] = "srrip",
+    [FM_REPLACE_NRU] = "nru",
+    [FM_REPLACE_BRRIP] = "brrip",
+    [FM_REPLACE_LRU_TREES] = "lru-trees",
 };
 
 const char fm_replacement_words[] =
-    "lru, tree-plru, bit-plru, fifo, random, srrip, nru, brrip, qlru-h11-m1-r0-u0 and its kin";
+    "lru, tree-plru, lru-trees, bit-plru, fifo, random, srrip, nru, brrip, "
+    "qlru-h11-m1-r0-u0 and its kin";
+
+/* Ways of a tree whose bits are one word. */
+#define TREE_WAYS 64u
+
+const char *fm_replacement_misfit(enum fm_replacement replacement, unsigned ways)
+{
+    const unsigned even_part = ways & -ways;
+    if (replacement == FM_REPLACE_TREE_PLRU && ways != even_part)
+        return "needs a power of two of ways";
+    if (replacement == FM_REPLACE_LRU_TREES && (ways == even_part || even_part == 1))
+        return "needs ways that are an even number and no power of two";
+    if (replacement == FM_REPLACE_LRU_TREES && even_part > TREE_WAYS)
+        return "needs ways that make no trees of more than 64";
+    return NULL;
+}
 
 /* What becomes of the ages 3 and 2: no age grows by a hit, and the older stays the older. */
 static const unsigned hits[][2] = {{0, 0}, {1, 0}, {1, 1}, {2, 0}, {2, 1}};

@@ -30,6 +30,9 @@ char *fm_replacement_word(enum fm_replacement replacement, char word[FM_REPLACEM
 /* False where there is no such word. */
 bool fm_replacement_parse(const char *word, enum fm_replacement *replacement);
 
+/* Why a set of so many ways cannot have that policy; NULL: it can. */
+const char *fm_replacement_misfit(enum fm_replacement replacement, unsigned ways);
+
 /* All words for people, the family by an example. */
 extern const char fm_replacement_words[];
 

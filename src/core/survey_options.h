@@ -19,6 +19,7 @@ struct fm_survey_options {
     enum fm_effort effort;
     enum fm_method method;
     double budget_s;        /* 0: none */
+    double pace_s;          /* what it should take where no budget says; 0: no matter how long */
     uint64_t max_footprint; /* 0: none */
     uint64_t seed;
     const char *only; /* comma list of probe names; NULL: all */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/replacement.h"
 #include "core/units.h"
 
 /* The simulator keeps a tag for every line. */
@@ -64,11 +65,11 @@ static bool check_ways(struct fm_yaml *yaml, const char *list, size_t i, uint64_
 static bool check_policy(struct fm_yaml *yaml, const char *list, size_t i,
                          enum fm_replacement replacement, uint32_t ways)
 {
-    if (replacement == FM_REPLACE_TREE_PLRU && !power_of_two(ways))
-        return fm_yaml_fail(yaml, list, i, "replacement",
-                            "tree-plru needs a power of two of ways, not %u; use lru or bit-plru",
-                            ways);
-    return true;
+    char word[FM_REPLACEMENT_TEXT];
+    const char *misfit = fm_replacement_misfit(replacement, ways);
+    return !misfit ||
+           fm_yaml_fail(yaml, list, i, "replacement", "%s %s, not %u; use lru or bit-plru",
+                        fm_replacement_word(replacement, word), misfit, ways);
 }
 
 static bool check_bypass(struct fm_yaml *yaml, const char *list, size_t i, bool bypass,

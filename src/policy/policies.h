@@ -6,6 +6,7 @@
 
 extern const struct fm_policy fm_policy_lru;
 extern const struct fm_policy fm_policy_tree_plru;
+extern const struct fm_policy fm_policy_lru_trees;
 extern const struct fm_policy fm_policy_bit_plru;
 extern const struct fm_policy fm_policy_fifo;
 extern const struct fm_policy fm_policy_random;

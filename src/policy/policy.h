@@ -19,7 +19,6 @@
 #include "core/rng.h"
 
 struct fm_policy {
-    bool power_of_two;   /* works for a power of two of ways only */
     bool draws;          /* lots decide: the same sequence may miss more or less often */
     struct fm_qlru rule; /* of the policies that keep an age of two bits */
     uint32_t rarely;     /* of those: one line in so many comes in younger by one; 0: none */

@@ -70,7 +70,6 @@ static void drop(uint64_t *state, uint32_t ways, uint32_t way)
 }
 
 const struct fm_policy fm_policy_tree_plru = {
-    .power_of_two = true,
     .words = words,
     .reset = reset,
     .hit = hit,

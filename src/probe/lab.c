@@ -18,7 +18,10 @@
 /* … and this close where they are of different parts of an order. */
 #define CONFIRMED_PARTS 0.1
 #define MOST_BATCHES    4
-#define MOST_READINGS   64
+/* … and of a long string, which takes so long that what disturbs one run will disturb the next. */
+#define LONG_STRING   16384
+#define BATCHES_LONG  2
+#define MOST_READINGS 64
 /* Times a level's bytes at which it does not serve anything any more; where pages lie anywhere or a
    hash decides; and where lots may do, since counts come out otherwise each time. */
 #define PAST_SHARP  2
@@ -97,6 +100,11 @@ double fm_lab_far_end(const struct fm_lab *lab)
 uint64_t fm_lab_seed(struct fm_lab *lab)
 {
     return fm_mix64(lab->options->seed + 0x5851f42d4c957f2du * ++lab->next_seed) >> 32;
+}
+
+bool fm_lab_is_late(const struct fm_lab *lab)
+{
+    return lab->late_s > 0 && lab->machine->ops->elapsed(lab->machine) > lab->late_s;
 }
 
 bool fm_lab_go_on(struct fm_lab *lab, double part, struct fm_error *err)
@@ -212,14 +220,16 @@ bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_c
     add_phases(lab, string, care);
     const bool equal_runs = !care->lots && string->phases[string->phase_count - 1].references >=
                                                string->orders[0].count;
+    const unsigned batches = string->orders[0].count > LONG_STRING ? BATCHES_LONG : MOST_BATCHES;
     struct readings readings = {.least_disturbed = INFINITY};
     bool good = true;
-    for (unsigned batch = 0; batch < MOST_BATCHES && good; batch++) {
+    for (unsigned batch = 0; batch < batches && good; batch++) {
         good = fm_lab_go_on(lab, 0, err) &&
                lab->machine->ops->run(lab->machine, string, repeats, samples, err);
         for (unsigned i = 0; i < repeats && good; i++)
             note_reading(lab, &readings, &samples[i]);
-        if (is_confirmed(&readings, equal_runs) || (repeats == 1 && readings.count))
+        const bool hopeless = batch > 0 && readings.count == 0;
+        if (is_confirmed(&readings, equal_runs) || (repeats == 1 && readings.count) || hopeless)
             break;
     }
     fm_string_free(string);
@@ -227,6 +237,7 @@ bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_c
         return false;
     *ns = conclude(&readings, equal_runs);
     lab->spoilt = readings.count == 0;
+    lab->doubtful |= lab->spoilt;
     /* Two at once take less than one ever would. */
     if (*ns > 0 && !care->pairs && (lab->fastest_ns <= 0 || *ns < lab->fastest_ns))
         lab->fastest_ns = *ns;

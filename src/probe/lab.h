@@ -100,6 +100,7 @@ struct fm_lab {
     struct fm_counted counted[FM_EVENTS]; /* what they show */
     double fastest_ns;                    /* the least time a reference took so far */
     double deadline_s;                    /* machine time; 0: none */
+    double late_s;                        /* the same: when this probe should be done */
     uint64_t next_seed;
     uint64_t
         placement_seed; /* of the swept strings on this placement, so that all share one order */
@@ -109,6 +110,7 @@ struct fm_lab {
     double part;        /* of this probe, where it is done by others who do not know it */
     unsigned disturbed; /* samples thrown away */
     bool spoilt;        /* the last reading is of such alone */
+    bool doubtful;      /* so is one since somebody cleared this */
     unsigned samples;
 };
 
@@ -131,6 +133,10 @@ bool fm_is_past_counted(const struct fm_lab *lab, double bytes);
 
 /* Who reads the event of a structure. */
 const char *fm_lab_meter(const struct fm_lab *lab, unsigned bit);
+
+/* Whether the probe takes so long that it should leave out what only makes its answers better. On a
+   busy computer readings contradict each other, and to look again finds more of the same. */
+bool fm_lab_is_late(const struct fm_lab *lab);
 
 /* Largest footprint that may be asked for. */
 size_t fm_lab_limit(const struct fm_lab *lab);

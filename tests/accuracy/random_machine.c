@@ -50,8 +50,7 @@ static enum fm_replacement any_of_all(uint64_t seed, unsigned index, uint32_t wa
     if (policy == FM_REPLACE_BRRIP)
         fm_replacement_parse(members[fm_rng_below(&rng, sizeof members / sizeof *members)],
                              &policy);
-    const bool power_of_two = (ways & (ways - 1)) == 0;
-    return policy == FM_REPLACE_TREE_PLRU && !power_of_two ? FM_REPLACE_LRU : policy;
+    return fm_replacement_misfit(policy, ways) ? FM_REPLACE_LRU : policy;
 }
 
 /* A cache of about that capacity: sets are a power of two, or three or five times one. */

@@ -167,6 +167,8 @@ static const struct {
      "m.yaml:4: page_size: 5000 is no power of two; use 4096 or 8192"},
     {"capacity: 32KiB, line: 64,\n      ways: 4", "capacity: 24KiB, line: 64,\n      ways: 3",
      "m.yaml:10: caches[1].replacement: tree-plru needs a power of two"},
+    {"replacement: tree-plru", "replacement: lru-trees",
+     "m.yaml:10: caches[1].replacement: lru-trees needs ways that are an even number"},
     {"name: l3, level: 3", "name: l3, level: 4",
      "m.yaml:13: caches[3].level: there is no level 3 for data"},
     {"name: l3, level: 3", "name: l3, level: 2",

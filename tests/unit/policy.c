@@ -114,6 +114,28 @@ static void test_tree_plru(void **state)
     expect_ways(&set, "fbed");
 }
 
+static void test_lru_trees(void **state)
+{
+    (void)state;
+    struct set set;
+    open_set(&set, FM_REPLACE_LRU_TREES, 6);
+    /* ab cd ef: three pairs. A makes cd the oldest pair, and c its elder: g for c. ef is next: h
+       for e. B, then the oldest pair is gd, where g came last: i for d. */
+    expect(&set, "abcdef A g h B i");
+    expect_ways(&set, "abgihf");
+    /* F makes hf the newest pair: a, the elder of its pair, is next, though h is older than b. */
+    expect(&set, "F j");
+    expect_ways(&set, "jbgihf");
+    lose(&set, 3);
+    expect(&set, "k JBGKHF");
+    expect_ways(&set, "jbgkhf");
+    open_set(&set, FM_REPLACE_LRU_TREES, 12);
+    /* abcd efgh ijkl. E and A: ijkl is the oldest group, whose tree points to i. Then efgh, whose
+       tree E turned to the right half, to g. Then abcd, in the same way: c. */
+    expect(&set, "abcdefghijkl E A m n o");
+    expect_ways(&set, "abodefnhmjkl");
+}
+
 static void test_bit_plru(void **state)
 {
     (void)state;
@@ -333,12 +355,8 @@ static void test_random(void **state)
         assert_in_range(chosen[way], 900, 1100); /* 1000, standard deviation 27 */
 }
 
-static const uint32_t widths[] = {1, 2, 3, 4, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 130, 256};
-
-static bool fits(struct fm_policy policy, uint32_t ways)
-{
-    return !policy.power_of_two || (ways & (ways - 1)) == 0;
-}
+static const uint32_t widths[] = {1,  2,  3,  4,  6,  8,  12, 15,  16,  17,
+                                  31, 32, 33, 63, 64, 65, 96, 128, 130, 256};
 
 static void test_a_set_fills_before_it_replaces(void **state)
 {
@@ -347,7 +365,7 @@ static void test_a_set_fills_before_it_replaces(void **state)
     for (int policy = FM_REPLACE_LRU; policy <= FM_REPLACE_QLRU; policy++)
         for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
             const int ways = (int)widths[i];
-            if (!fits(fm_policy_of((enum fm_replacement)policy), widths[i]))
+            if (fm_replacement_misfit((enum fm_replacement)policy, widths[i]))
                 continue;
             open_set(&set, (enum fm_replacement)policy, widths[i]);
             for (int line = 0; line < ways; line++)
@@ -413,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_lru),
         cmocka_unit_test(test_fifo),
         cmocka_unit_test(test_tree_plru),
+        cmocka_unit_test(test_lru_trees),
         cmocka_unit_test(test_bit_plru),
         cmocka_unit_test(test_srrip),
         cmocka_unit_test(test_nru),

@@ -319,8 +319,8 @@ static void finds_each_policy_in_noise(void **state)
 {
     (void)state;
     static const char *const words[] = {
-        "lru",   "tree-plru",         "bit-plru",         "nru", "fifo", "random", "srrip",
-        "brrip", "qlru-h11-m1-r1-u2", "qlru-h21-m2-r1-u3"};
+        "lru",   "tree-plru",         "bit-plru",          "nru",      "fifo", "random", "srrip",
+        "brrip", "qlru-h11-m1-r1-u2", "qlru-h21-m2-r1-u3", "lru-trees"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         enum fm_replacement policy;
         struct fm_result result;

@@ -69,9 +69,10 @@ static bool possible(const struct fm_cache_description *cache,
     if (cache->capacity / cache->line > UINT32_MAX / 4)
         return fm_fail(err, FM_ERR_USAGE, "cache %s: too many lines to simulate", cache->name);
     char word[FM_REPLACEMENT_TEXT];
-    if (fm_policy_of(cache->replacement).power_of_two && !power_of_two(cache->ways))
-        return fm_fail(err, FM_ERR_USAGE, "cache %s: %s needs a power of two of ways", cache->name,
-                       fm_replacement_word(cache->replacement, word));
+    const char *misfit = fm_replacement_misfit(cache->replacement, cache->ways);
+    if (misfit)
+        return fm_fail(err, FM_ERR_USAGE, "cache %s: %s %s", cache->name,
+                       fm_replacement_word(cache->replacement, word), misfit);
     return possible_sector(cache, inner, page_size, err);
 }
 
