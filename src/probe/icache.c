@@ -489,7 +489,7 @@ const struct fm_probe fm_probe_icache = {
     .finds = "the first instruction cache: capacity, line, ways, what a miss adds",
     .needs = "cycle",
     .curve = "code",
-    .share = 0.2,
+    .share = 0.4,
     .run = run,
     .properties = properties,
 };

@@ -176,7 +176,7 @@ static bool mend(struct fm_lab *lab, double since, struct fm_error *err)
 {
     struct fm_walk *walk = &lab->walk;
     const double now = lab->machine->ops->elapsed(lab->machine), end = now + (now - since);
-    for (int round = 0; round < mendings[lab->options->effort]; round++) {
+    for (int round = 0; round < mendings[lab->options->effort] && !fm_lab_is_late(lab); round++) {
         double least = INFINITY;
         bool mended = false;
         for (size_t i = walk->count; i-- > 0;) {
@@ -319,7 +319,8 @@ static bool doubt_last(struct fm_lab *lab, struct fm_error *err)
     const struct fm_walk_sampling how = {.fresh = true, .drop = true};
     const size_t index[] = {point_from(&lab->walk, sqrt(level->flat_from * level->flat_to)),
                             lab->walk.count - 1};
-    for (int turn = 0; turn < TURNS && step < LEAST_STEP; turn++) {
+    for (int turn = 0; turn < TURNS && step < LEAST_STEP && !(turn && fm_lab_is_late(lab));
+         turn++) {
         double ns[2];
         for (int i = 0; i < 2; i++)
             if (!fm_lab_place(lab, lab->walk.points[index[i]].bytes, err) ||

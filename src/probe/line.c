@@ -141,8 +141,11 @@ static bool measure_variant(struct fm_lab *lab, const struct question *question,
             !time_stripes(lab, question, all_lines, &all, err) ||
             !time_stripes(lab, question, half_of_them, &half, err))
             return false;
-        if (all - half < MANY * question->step)
+        if (all - half < MANY * question->step) {
+            if (fm_lab_is_late(lab))
+                break;
             continue;
+        }
         used++;
         misses += all - half;
         rest += some - half;
@@ -254,7 +257,8 @@ bool fm_find_line(struct fm_lab *lab, size_t index, size_t from, struct fm_error
     const struct spend *spend = told || hurry ? &hurried : &usual;
     level->line = 0;
     level->line_certainty = 0;
-    for (int i = 0; telling && level->line_certainty < FM_LINE_CERTAIN && i < spend->footprints;
+    for (int i = 0; telling && level->line_certainty < FM_LINE_CERTAIN && i < spend->footprints &&
+                    !(i > 0 && fm_lab_is_late(lab));
          i++) {
         struct fm_curve *curve = begin_curve(lab, index);
         const struct question question = {.bytes = (size_t)bytes,

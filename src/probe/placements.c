@@ -247,7 +247,7 @@ static void begin_spending(const struct fm_lab *lab, struct rises *rises)
 
 static bool is_spent(const struct fm_lab *lab, const struct rises *rises, const struct spend *most)
 {
-    return lab->walk.references - rises->begun > most->references ||
+    return lab->walk.references - rises->begun > most->references || fm_lab_is_late(lab) ||
            lab->machine->ops->elapsed(lab->machine) - rises->since > most->seconds;
 }
 

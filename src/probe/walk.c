@@ -599,7 +599,7 @@ bool fm_walk_refine(struct fm_lab *lab, double from, double to, struct fm_error 
             const size_t before = walk->count;
             if (!fm_lab_go_on(lab, 0.5, err) || !fm_walk_measure(lab, (size_t)middle, NULL, err))
                 return false;
-            if (walk->count == before)
+            if (walk->count == before || fm_lab_is_late(lab))
                 return true;
             more = true;
         }

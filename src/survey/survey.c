@@ -200,14 +200,51 @@ static bool has_limit(const struct fm_probe *probe)
     return !probe->vital && probe->method == FM_METHOD_DEFAULT && probe->reads == FM_READS_CLOCK;
 }
 
-/* Runs one probe within the survey's time and its own. What its own time or the memory did not
-   suffice for is marked; `stop` is set only where the survey itself is over. */
-static void run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct fm_error *stop)
+/* Times its share of what is left of a survey's time that a probe may take, and the part of its
+   share in the whole that is left to it where those before it took too long. */
+#define SLACK 2
+#define LEAST 0.25
+/* Times its share after which one that must come to its end is late. */
+#define LATE 1.5
+
+/* What a survey is to take; 0: no matter how long. */
+static double time_of(const struct fm_survey_options *options)
 {
-    const double survey_s = lab->options->budget_s, limit_s = longest_s[lab->options->effort];
-    const double own_s = lab->machine->ops->elapsed(lab->machine) + limit_s;
+    return options->budget_s > 0 ? options->budget_s : options->pace_s;
+}
+
+/* The most that the next probe may take. One that a busy computer keeps from its end must not take
+   the time of all that come after. */
+static double limit_of(const struct fm_lab *lab, double now)
+{
+    const double longest = longest_s[lab->options->effort], whole = time_of(lab->options);
+    if (whole <= 0)
+        return longest;
+    const double fair = fmin(1, SLACK * lab->share / (1 - lab->fraction)) * (whole - now);
+    return fmin(longest, fmax(fair, LEAST * lab->share * whole));
+}
+
+/* When a probe is late, whatever other probes were asked for; 0: never. */
+static double late_at(const struct fm_lab *lab, const struct fm_probe *probe, double now)
+{
+    double all = 0;
+    for (size_t i = 0; i < PROBES; i++)
+        all += has_limit(probes[i]) || probes[i]->vital ? probes[i]->share : 0;
+    const double whole = time_of(lab->options);
+    return whole > 0 ? now + LATE * probe->share / all * whole : 0;
+}
+
+/* Runs one probe within the survey's time and its own. What its own time or the memory did not
+   suffice for is marked; `stop` is set only where the survey itself is over. Whether its own time
+   sufficed. */
+static bool run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct fm_error *stop)
+{
+    const double now = lab->machine->ops->elapsed(lab->machine);
+    const double survey_s = lab->options->budget_s, limit_s = limit_of(lab, now);
+    const double own_s = now + limit_s;
     const bool own = has_limit(probe) && (survey_s <= 0 || own_s < survey_s);
     lab->deadline_s = own ? own_s : survey_s;
+    lab->late_s = late_at(lab, probe, now);
     const bool good = fm_lab_go_on(lab, 0, stop) && probe->run(lab, stop);
     lab->deadline_s = survey_s;
     const bool small = stop->code == FM_ERR_NO_MEMORY && anything_is_measured(lab->result);
@@ -222,19 +259,22 @@ static void run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct f
     if (good || small)
         *stop = (struct fm_error){.code = FM_ERR_OK};
     if (!own || stop->code != FM_ERR_OUT_OF_TIME)
-        return;
+        return true;
     char reason[sizeof((struct fm_finding *)0)->note];
-    static const char *const advice[] = {
-        [FM_QUICK] = "; try without --quick", [FM_NORMAL] = "; try --thorough", [FM_THOROUGH] = ""};
-    snprintf(reason, sizeof reason, "out of time: it took more than %g s%s", limit_s,
+    static const char *const advice[] = {[FM_QUICK] = "; try without --quick",
+                                         [FM_NORMAL] = "; try --thorough, or a longer --budget",
+                                         [FM_THOROUGH] = ""};
+    snprintf(reason, sizeof reason, "out of time: it took more than %.2g s%s", limit_s,
              advice[lab->options->effort]);
     mark_unreached(lab->result, probe, reason);
     *stop = (struct fm_error){.code = FM_ERR_OK};
+    return false;
 }
 
 static bool run_probes(struct fm_lab *lab, const bool chosen[PROBES], struct fm_error *err)
 {
     double total = 0, done = 0;
+    bool in_time = true;
     struct fm_error stop = {.code = FM_ERR_OK};
     for (size_t i = 0; i < PROBES; i++)
         total += chosen[i] ? probes[i]->share : 0;
@@ -246,7 +286,7 @@ static bool run_probes(struct fm_lab *lab, const bool chosen[PROBES], struct fm_
         lab->share = probes[i]->share / total;
         done += probes[i]->share;
         if (stop.code == FM_ERR_OK)
-            run_probe(lab, probes[i], &stop);
+            in_time &= run_probe(lab, probes[i], &stop);
         if (stop.code != FM_ERR_OK && stop.code != FM_ERR_OUT_OF_TIME &&
             stop.code != FM_ERR_INTERRUPTED) {
             *err = stop;
@@ -255,8 +295,8 @@ static bool run_probes(struct fm_lab *lab, const bool chosen[PROBES], struct fm_
         if (stop.code != FM_ERR_OK)
             mark_unreached(lab->result, probes[i], stop.text);
     }
-    lab->result->complete = stop.code == FM_ERR_OK;
-    if (!lab->result->complete)
+    lab->result->complete = stop.code == FM_ERR_OK && (in_time || lab->options->budget_s <= 0);
+    if (stop.code != FM_ERR_OK)
         return true;
     /* The end is shown too; to stop there is to stop nothing. */
     fm_lab_go_on(lab, 1, &stop);

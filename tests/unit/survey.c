@@ -42,7 +42,7 @@ static void runs_out_of_time(void **state)
     const double whole = result.elapsed_s;
     fm_result_free(&result);
     size_t before = SIZE_MAX;
-    for (int tenths = 0; tenths <= 8; tenths += 4) {
+    for (int tenths = 0; tenths <= 4; tenths += 2) {
         options.budget_s = whole * tenths / 10 + 1e-6;
         lab_survey(&machine, &options, &result);
         assert_false(result.complete);
@@ -64,6 +64,54 @@ static void keeps_within_a_budget_that_suffices(void **state)
     options.budget_s = 1000;
     lab_survey(&machine, &options, &result);
     assert_true(result.complete);
+    fm_result_free(&result);
+}
+
+static bool is_measured(const struct fm_result *result, const char *property)
+{
+    const struct fm_finding *finding = fm_result_find(result, property);
+    return finding && finding->status == FM_MEASURED;
+}
+
+/* Nobody set a budget, but the survey is to take no longer than so: what others rest on is measured
+   all the same, and who would take the time of all others says what to do about it. */
+static void keeps_its_pace(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    lab_survey(&machine, &options, &result);
+    const double whole = result.elapsed_s;
+    fm_result_free(&result);
+    options.pace_s = 10 * whole;
+    lab_survey(&machine, &options, &result);
+    assert_int_equal(count_unreached(&result, "out of time"), 0);
+    fm_result_free(&result);
+    options.pace_s = whole / 4;
+    lab_survey(&machine, &options, &result);
+    assert_true(result.complete);
+    assert_true(result.elapsed_s < 0.8 * whole);
+    assert_true(count_unreached(&result, "or a longer --budget") > 0);
+    assert_true(is_measured(&result, "l1d.capacity") && is_measured(&result, "l1d.line"));
+    assert_true(is_measured(&result, "l2.capacity") && is_measured(&result, "l2.line"));
+    assert_true(is_measured(&result, "memory.latency"));
+    fm_result_free(&result);
+}
+
+/* A probe that takes long leaves the others their share: under the same budget something of each
+   side of the machine is known. */
+static void shares_a_budget(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    lab_survey(&machine, &options, &result);
+    options.budget_s = 0.8 * result.elapsed_s;
+    fm_result_free(&result);
+    lab_survey(&machine, &options, &result);
+    assert_true(is_measured(&result, "l1d.write_allocate"));
     fm_result_free(&result);
 }
 
@@ -274,6 +322,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_out_of_time),
         cmocka_unit_test(keeps_within_a_budget_that_suffices),
+        cmocka_unit_test(keeps_its_pace),
+        cmocka_unit_test(shares_a_budget),
         cmocka_unit_test(goes_on_where_memory_is_refused),
         cmocka_unit_test(stops_when_asked),
         cmocka_unit_test(repeats_itself_with_the_same_seed),

@@ -3,7 +3,7 @@
 #include <time.h>
 
 /* The part of the time that may be spent so, and what may be at once. */
-#define MOST_PART  0.25
+#define MOST_PART  0.33
 #define AT_ONCE_NS 0.5e9
 
 bool fm_patience_pause(struct fm_patience *patience, double pause_ns, double passed_ns)
