@@ -36,8 +36,10 @@ bool fm_lab_place(struct fm_lab *lab, size_t bytes, struct fm_error *err)
 bool fm_lab_place_on(struct fm_lab *lab, size_t bytes, size_t page_size, struct fm_error *err)
 {
     const size_t asked = page_size == lab->machine->info.page_size ? 0 : page_size;
+    lab->placed = (struct fm_placed){0};
     if (!lab->machine->ops->place(lab->machine, bytes, asked, err))
         return false;
+    lab->placed = (struct fm_placed){.bytes = bytes, .page_size = page_size};
     fm_lab_reorder(lab);
     return true;
 }

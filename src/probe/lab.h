@@ -84,6 +84,11 @@ void fm_take_level_away(struct fm_known *known, size_t level);
    latency. */
 void fm_add_level(struct fm_known *known, size_t level, double bytes, double height_ns);
 
+/* The arena that is there. */
+struct fm_placed {
+    size_t bytes, page_size;
+};
+
 struct fm_lab {
     struct fm_machine *machine;
     const struct fm_survey_options *options;
@@ -98,9 +103,10 @@ struct fm_lab {
     unsigned adds_nothing;
     struct fm_count_record records[FM_EVENTS];
     struct fm_counted counted[FM_EVENTS]; /* what they show */
-    double fastest_ns;                    /* the least time a reference took so far */
-    double deadline_s;                    /* machine time; 0: none */
-    double late_s;                        /* the same: when this probe should be done */
+    struct fm_placed placed;
+    double fastest_ns; /* the least time a reference took so far */
+    double deadline_s; /* machine time; 0: none */
+    double late_s;     /* the same: when this probe should be done */
     uint64_t next_seed;
     uint64_t
         placement_seed; /* of the swept strings on this placement, so that all share one order */

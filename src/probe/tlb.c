@@ -206,7 +206,7 @@ static bool try_page_size(struct fm_lab *lab, size_t page, struct fm_error *err)
     snprintf(qualifier, sizeof qualifier, "@%s", size);
     if (fm_lab_limit(lab) / 2 < page)
         fm_fail(&refusal, FM_ERR_UNSUPPORTED, "two such pages are more memory than may be touched");
-    else if (lab->machine->ops->place(lab->machine, 2 * page, page, &refusal))
+    else if (fm_lab_place_on(lab, 2 * page, page, &refusal))
         return survey_page_size(
             lab, &(struct pages){.size = page, .mapped = page, .qualifier = qualifier}, err);
     if (refusal.code != FM_ERR_UNSUPPORTED && refusal.code != FM_ERR_NO_MEMORY) {

@@ -65,7 +65,7 @@ static bool sweep(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
         struct fm_translation found;
         if (pages > placed) {
             placed = fmin(most, 4 * pages);
-            if (!fm_place_pages(lab, &tlbs->list, (size_t)placed, err))
+            if (!fm_provide_pages(lab, &tlbs->list, (size_t)placed, err))
                 return false;
         }
         if (!fm_lab_go_on(lab, 0.3 * log(pages) / log(most), err) ||
@@ -198,14 +198,15 @@ static bool judge_ledge(struct fm_lab *lab, struct fm_tlbs *tlbs, const struct f
 {
     /* No more than need be: luck may have a part in what comes next. */
     const size_t pages = (size_t)step->missed;
-    const size_t room = fm_lab_limit(lab) / tlbs->page;
+    const size_t affordable = (size_t)fm_tlb_memory(lab) / tlbs->page;
+    const size_t room = affordable > pages ? affordable : pages;
     const size_t arena = room < LUCK_ROOM * pages ? room : LUCK_ROOM * pages;
     struct place places[LUCK_READINGS];
     /* The least and the most may be accidents. */
     struct place *low = &places[1], *high = &places[LUCK_READINGS - 2];
     double whole = 0, least_told = 0;
     bool stays = false;
-    if (!fm_place_pages(lab, &tlbs->list, arena, err))
+    if (!fm_provide_pages(lab, &tlbs->list, arena, err))
         return false;
     for (int i = 0; i < LUCK_READINGS; i++) {
         struct fm_translation found;

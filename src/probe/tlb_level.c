@@ -37,12 +37,12 @@ static bool measure_cost(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t index,
 {
     struct fm_known_tlb *tlb = &tlbs->known[index];
     const size_t pages = (size_t)beyond_rise(tlbs, index) / stride;
-    const size_t need = pages * stride, room = fm_lab_limit(lab) / tlbs->page;
-    const size_t arena = room < 2 * need ? need : 2 * need;
+    const size_t need = pages * stride, room = (size_t)fm_tlb_memory(lab) / tlbs->page;
+    const size_t arena = room < need ? need : room < 2 * need ? room : 2 * need;
     double costs[COST_PLACEMENTS], rest = 0;
     for (int i = 0; i < COST_PLACEMENTS; i++) {
         struct fm_translation found;
-        if (!fm_place_pages(lab, &tlbs->list, arena, err) ||
+        if (!fm_provide_pages(lab, &tlbs->list, arena, err) ||
             !fm_time_pages(
                 lab, &tlbs->list,
                 &(struct fm_page_run){fm_lab_seed(lab) % (arena - need + 1), pages, stride}, 6,

@@ -112,6 +112,16 @@ bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t 
            fm_ripen(lab, list, count, err);
 }
 
+bool fm_provide_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
+                      struct fm_error *err)
+{
+    const bool large = list->mapped != lab->machine->info.page_size && list->ripen.visits <= 0;
+    if (!large || lab->placed.page_size != list->mapped || lab->placed.bytes < pages * list->page)
+        return fm_place_pages(lab, list, pages, err);
+    fm_lab_reorder(lab);
+    return true;
+}
+
 bool fm_time_translation(struct fm_lab *lab, const struct fm_page_list *list,
                          const struct fm_care *care, struct fm_translation *found,
                          struct fm_error *err)

@@ -41,6 +41,11 @@ void fm_page_list_fill(struct fm_page_list *list, size_t count, size_t stride);
 bool fm_place_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
                     struct fm_error *err);
 
+/* The same where it need not be a fresh one: pages that are larger than the base page take long to
+   clear, so that those which are there will do. */
+bool fm_provide_pages(struct fm_lab *lab, const struct fm_page_list *list, size_t pages,
+                      struct fm_error *err);
+
 /* Visits the first pages of the placed arena, of the size they are mapped in, until they have grown
    as the list has it. */
 bool fm_ripen(struct fm_lab *lab, const struct fm_page_list *list, size_t count,
