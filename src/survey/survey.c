@@ -150,17 +150,17 @@ static bool choose(const struct fm_machine_info *machine, const struct fm_survey
     return true;
 }
 
-/* What a probe did not reach stays on record, with the reason. */
+/* What a probe did not reach stays on record, with the reason; so does what it only began. */
 static void mark_unreached(struct fm_result *result, const struct fm_probe *probe,
                            const char *reason)
 {
     for (const char *const *property = probe->properties; *property; property++)
-        if (!fm_result_find(result, *property)) {
-            struct fm_finding *finding =
-                fm_result_finding(result, *property, fm_unit_of(*property));
-            if (finding)
-                fm_undetermined(finding, reason);
-        }
+        fm_result_finding(result, *property, fm_unit_of(*property));
+    for (size_t i = 0; i < result->finding_count; i++) {
+        struct fm_finding *finding = &result->findings[i];
+        if (finding->status == FM_UNDETERMINED && !finding->note[0])
+            fm_undetermined(finding, reason);
+    }
 }
 
 /* Who asks by name for what a machine does not have is told so. */

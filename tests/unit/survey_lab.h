@@ -35,6 +35,14 @@ static inline struct fm_description lab_small(struct fm_cache_description l1,
     return machine;
 }
 
+/* What is not known says why. */
+static inline void lab_expect_reasons(const struct fm_result *result)
+{
+    for (size_t i = 0; i < result->finding_count; i++)
+        if (result->findings[i].status == FM_UNDETERMINED && !result->findings[i].note[0])
+            fail_msg("%s is undetermined, and no reason is given", result->findings[i].property);
+}
+
 /* With the machine's exact counters beside the clock, or without. */
 static inline void lab_survey_by(const struct fm_description *description, bool counters,
                                  const struct fm_survey_options *options, struct fm_result *result)
@@ -48,6 +56,7 @@ static inline void lab_survey_by(const struct fm_description *description, bool 
     if (!fm_survey(machine, NULL, options, result, &err))
         fail_msg("%s", err.text);
     machine->ops->close(machine);
+    lab_expect_reasons(result);
 }
 
 static inline void lab_survey(const struct fm_description *description,
