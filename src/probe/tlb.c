@@ -152,7 +152,8 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     if (good && tlbs.count && !pages->code)
         good = fm_find_smallest_piece(lab, &tlbs, &piece, err) &&
                (piece == pages->size || survey_pieces(lab, &tlbs, pages, piece, &in_pieces, err));
-    for (size_t i = in_pieces; i < tlbs.count && good;) {
+    size_t i = in_pieces; /* those before it are reported */
+    while (i < tlbs.count && good) {
         bool is_one;
         if (i > 0 && pages->code && (shared[i] || !is_alone(lab, &tlbs, i)))
             break;
@@ -182,11 +183,10 @@ static bool survey_page_size(struct fm_lab *lab, struct pages *pages, struct fm_
     fm_mark_tlbs(lab, &tlbs);
     /* What was measured stays; less memory is no failure. */
     if (!good && (err->code == FM_ERR_NO_MEMORY || err->code == FM_ERR_OUT_OF_TIME)) {
-        size_t reached = 0;
-        while (reached < tlbs.count && tlbs.known[reached].piece)
-            reached++;
-        fm_tlb_open(lab, &tlbs, reached, "entries", "", err->text);
-        good = err->code == FM_ERR_NO_MEMORY;
+        const bool small = err->code == FM_ERR_NO_MEMORY;
+        /* The survey knows what to do about time. */
+        fm_tlb_open(lab, &tlbs, i, "entries", "", small ? err->text : "");
+        good = small;
         if (good)
             *err = (struct fm_error){.code = FM_ERR_OK};
     }
