@@ -59,12 +59,14 @@ static double density_at(const struct fm_lab *lab, const struct fm_tlbs *tlbs, d
 static bool sweep(struct fm_lab *lab, struct fm_tlbs *tlbs, double most,
                   struct fm_tlb_point points[MOST_POINTS], size_t *n, struct fm_error *err)
 {
+    /* Large pages are dear to place: once for all. */
+    const bool dear = tlbs->list.mapped != lab->machine->info.page_size;
     double placed = 0;
     *n = 0;
     for (double pages = FM_TLB_FEWEST; pages <= most && *n < MOST_POINTS; ++*n) {
         struct fm_translation found;
         if (pages > placed) {
-            placed = fmin(most, 4 * pages);
+            placed = dear ? most : fmin(most, 4 * pages);
             if (!fm_provide_pages(lab, &tlbs->list, (size_t)placed, err))
                 return false;
         }

@@ -150,7 +150,8 @@ static bool maps_halves(struct fm_lab *lab, struct fm_tlbs *tlbs, size_t page, b
     for (int i = 0; i < placements && good; i++) {
         const size_t first = (size_t)i % parts * all;
         if (!dear || (parts == 1 && i < FRESH))
-            good = fm_place_pages(lab, list, all, err);
+            good = i == 0 ? fm_provide_pages(lab, list, all, err)
+                          : fm_place_pages(lab, list, all, err);
         for (size_t size = 0; size < SIZES && good; size++) {
             const double times = 1 + (LARGEST - 1) * (double)size / (SIZES - 1);
             good = cost_of_halving(lab, list, first, (size_t)(times / 2 * step->missed),
