@@ -112,13 +112,12 @@ static void report_doubts(struct fm_lab *lab, const struct believed *believed)
 
 bool fm_believe_counters(struct fm_lab *lab, struct fm_error *err)
 {
-    static const char *const none[] = {NULL};
     const unsigned of_code = FM_COUNTS_CODE | FM_COUNTS_CODE_TLB | FM_COUNTS_TARGETS;
     const unsigned events = lab->machine->info.counters.events;
     struct believed believed = {.why = {""}};
     unsigned loads, stores, jumps = 0;
     bool runs_code = false;
-    if (events & of_code && !fm_code_runs(lab, none, &runs_code, err))
+    if (events & of_code && !fm_code_runs(lab, NULL, &runs_code, err))
         return false;
     if (!try_op(lab, FM_OP_LOAD, events & ~of_code, &loads, &believed, err) ||
         !try_op(lab, FM_OP_STORE, events & ~of_code & ~loads, &stores, &believed, err) ||

@@ -536,6 +536,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 }
 
 static const char *const properties[] = {"l1d.capacity", NULL};
+static const char *const outer_attributes[] = {"capacity", NULL};
 
 const struct fm_probe fm_probe_capacity = {
     .name = "capacity",
@@ -546,4 +547,5 @@ const struct fm_probe fm_probe_capacity = {
     .vital = true,
     .run = run,
     .properties = properties,
+    .outer = outer_attributes,
 };

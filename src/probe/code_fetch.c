@@ -93,7 +93,7 @@ bool fm_time_fetch(struct fm_lab *lab, const struct fm_code_lines *lines,
 
 static void refuse(struct fm_lab *lab, const char *const *properties, const char *reason)
 {
-    for (; *properties; properties++) {
+    for (; properties && *properties; properties++) {
         struct fm_finding *finding =
             fm_result_finding(lab->result, *properties, fm_unit_of(*properties));
         if (!finding)

@@ -33,7 +33,7 @@ bool fm_time_fetch(struct fm_lab *lab, const struct fm_code_lines *lines,
                    const struct fm_care *care, struct fm_code_fetch *found, struct fm_error *err);
 
 /* Whether the machine runs strings of jumps at all. Where it does not, the properties of a probe,
-   NULL-terminated, become unsupported, with the machine's reason. */
+   NULL-terminated or NULL, become unsupported, with the machine's reason. */
 bool fm_code_runs(struct fm_lab *lab, const char *const *properties, bool *runs,
                   struct fm_error *err);
 

@@ -376,13 +376,13 @@ static void report_none(struct fm_lab *lab, const char *reason)
     }
 }
 
-static const char *const properties[] = {NULL};
+static const char *const outer_attributes[] = {"code_capacity", "fetch_latency", NULL};
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     struct view view = {.as_data_has = false};
     bool runs;
-    if (!fm_code_runs(lab, properties, &runs, err))
+    if (!fm_code_runs(lab, NULL, &runs, err))
         return false;
     if (!runs || lab->known.count < 2)
         return true;
@@ -414,5 +414,5 @@ const struct fm_probe fm_probe_code_levels = {
     .share = 0.1,
     .detail = true,
     .run = run,
-    .properties = properties,
+    .outer = outer_attributes,
 };

@@ -146,7 +146,7 @@ bool fm_find_columns(struct fm_lab *lab, size_t index, struct fm_columns *found,
                      struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
+    const struct fm_finding *capacity = fm_lab_measured(lab, index, "capacity");
     *found = (struct fm_columns){0};
     if (!fm_edge_is_sharp(capacity) || !level->line || fm_level_is_hidden(&level[1]))
         return true;

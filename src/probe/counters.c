@@ -45,8 +45,6 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
-static const char *const properties[] = {NULL};
-
 const struct fm_probe fm_probe_counters = {
     .name = "counters",
     .finds = "capacity, line and ways of every cache and TLB that has an event, by counting",
@@ -55,5 +53,4 @@ const struct fm_probe fm_probe_counters = {
     .share = 0.01,
     .reads = FM_READS_COUNTERS,
     .run = run,
-    .properties = properties,
 };

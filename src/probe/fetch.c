@@ -197,6 +197,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 }
 
 static const char *const properties[] = {"l1d.sector", NULL};
+static const char *const outer_attributes[] = {"sector", NULL};
 
 const struct fm_probe fm_probe_fetch = {
     .name = "fetch",
@@ -206,4 +207,5 @@ const struct fm_probe fm_probe_fetch = {
     .detail = true,
     .run = run,
     .properties = properties,
+    .outer = outer_attributes,
 };

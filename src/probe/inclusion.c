@@ -392,7 +392,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
-static const char *const properties[] = {NULL};
+static const char *const outer_attributes[] = {"inclusion", NULL};
 
 const struct fm_probe fm_probe_inclusion = {
     .name = "inclusion",
@@ -401,7 +401,7 @@ const struct fm_probe fm_probe_inclusion = {
     .share = 0.1,
     .detail = true,
     .run = run,
-    .properties = properties,
+    .outer = outer_attributes,
     .second = "l2.inclusion",
     .no_second = FM_NO_SECOND_CACHE,
 };

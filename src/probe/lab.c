@@ -260,15 +260,30 @@ bool fm_lab_once(struct fm_lab *lab, struct fm_string *string, double *ns, struc
     return true;
 }
 
+static void name_property(const struct fm_lab *lab, size_t level, const char *attribute,
+                          char property[FM_PROPERTY_TEXT])
+{
+    if (level + 1 == lab->known.count)
+        snprintf(property, FM_PROPERTY_TEXT, "memory.%s", attribute);
+    else
+        snprintf(property, FM_PROPERTY_TEXT, level == 0 ? "l%zud.%s" : "l%zu.%s", level + 1,
+                 attribute);
+}
+
+const struct fm_finding *fm_lab_measured(const struct fm_lab *lab, size_t level,
+                                         const char *attribute)
+{
+    char property[FM_PROPERTY_TEXT];
+    name_property(lab, level, attribute, property);
+    const struct fm_finding *finding = fm_result_find(lab->result, property);
+    return finding && finding->status == FM_MEASURED ? finding : NULL;
+}
+
 struct fm_finding *fm_lab_finding(struct fm_lab *lab, size_t level, const char *attribute,
                                   const char *unit)
 {
     char property[FM_PROPERTY_TEXT];
-    if (level + 1 == lab->known.count)
-        snprintf(property, sizeof property, "memory.%s", attribute);
-    else
-        snprintf(property, sizeof property, level == 0 ? "l%zud.%s" : "l%zu.%s", level + 1,
-                 attribute);
+    name_property(lab, level, attribute, property);
     return fm_result_finding(lab->result, property, unit);
 }
 

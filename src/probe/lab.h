@@ -180,6 +180,10 @@ bool fm_lab_once(struct fm_lab *lab, struct fm_string *string, double *ns, struc
    to stop. */
 bool fm_lab_go_on(struct fm_lab *lab, double part, struct fm_error *err);
 
+/* What was measured of "<level>.<attribute>"; NULL: nothing was. */
+const struct fm_finding *fm_lab_measured(const struct fm_lab *lab, size_t level,
+                                         const char *attribute);
+
 /* A finding under "<level>.<attribute>"; level 0 is L1. Memory's are under "memory". */
 struct fm_finding *fm_lab_finding(struct fm_lab *lab, size_t level, const char *attribute,
                                   const char *unit);

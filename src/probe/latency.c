@@ -350,6 +350,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 static const char *const properties[] = {"l1d.latency",           "l1d.latency_cycles",
                                          "l1d.miss_latency",      "memory.latency",
                                          "memory.latency_cycles", NULL};
+static const char *const outer_attributes[] = {"latency", NULL};
 
 const struct fm_probe fm_probe_latency = {
     .name = "latency",
@@ -359,4 +360,5 @@ const struct fm_probe fm_probe_latency = {
     .vital = true,
     .run = run,
     .properties = properties,
+    .outer = outer_attributes,
 };

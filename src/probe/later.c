@@ -145,8 +145,6 @@ static void widen(struct fm_result *result, const char *property, double times, 
                  now, finding->unit);
 }
 
-static const char *const properties[] = {NULL};
-
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const size_t count = lab->known.count;
@@ -174,5 +172,4 @@ const struct fm_probe fm_probe_later = {
     .share = 0.05,
     .detail = true,
     .run = run,
-    .properties = properties,
 };

@@ -19,8 +19,6 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     return fm_believe_counters(lab, err) && fm_count_round(lab, &round, lab->counted, err);
 }
 
-static const char *const properties[] = {NULL};
-
 const struct fm_probe fm_probe_misses = {
     .name = "misses",
     .finds = "misses over footprint of every cache and TLB that has an event, before the clock",
@@ -29,5 +27,4 @@ const struct fm_probe fm_probe_misses = {
     .share = 0.2,
     .reads = FM_READS_COUNTERS,
     .run = run,
-    .properties = properties,
 };

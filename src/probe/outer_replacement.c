@@ -79,10 +79,8 @@ static bool time_lap(struct fm_lab *lab, void *data, const struct fm_lap *lap,
 /* A measured number of a level; 0: there is none. */
 static double number_of(struct fm_lab *lab, size_t index, const char *attribute)
 {
-    const struct fm_finding *finding = fm_lab_finding(lab, index, attribute, "");
-    return finding && finding->status == FM_MEASURED && finding->value.kind == FM_VALUE_NUMBER
-               ? finding->value.number
-               : 0;
+    const struct fm_finding *finding = fm_lab_measured(lab, index, attribute);
+    return finding && finding->value.kind == FM_VALUE_NUMBER ? finding->value.number : 0;
 }
 
 /* Bytes from a line to the next of its set; 0: not known. */
@@ -134,7 +132,7 @@ static size_t choose_page(struct fm_lab *lab, const struct outer *outer)
 static const char *plan_level(struct fm_lab *lab, size_t index, struct outer *outer)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const struct fm_finding *inclusion = fm_lab_finding(lab, index, "inclusion", "");
+    const struct fm_finding *inclusion = fm_lab_measured(lab, index, "inclusion");
     *outer = (struct outer){.index = index,
                             .ways = (unsigned)number_of(lab, index, "ways"),
                             .line = level->line,
@@ -146,8 +144,7 @@ static const char *plan_level(struct fm_lab *lab, size_t index, struct outer *ou
     outer->page = choose_page(lab, outer);
     if (!outer->page)
         return "pages lie anywhere, so that no lines can be steered to a set";
-    if (!inclusion || inclusion->status != FM_MEASURED ||
-        strcmp(inclusion->value.text, "exclusive") == 0)
+    if (!inclusion || strcmp(inclusion->value.text, "exclusive") == 0)
         return "it may be filled by what leaves the level inside, and not by what is asked for";
     if (outer->ways < 2 || outer->ways > FM_LAP_WAYS)
         return "laps are not made for sets of so many ways";
@@ -197,7 +194,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
-static const char *const properties[] = {NULL};
+static const char *const outer_attributes[] = {"replacement", NULL};
 
 const struct fm_probe fm_probe_outer_replacement = {
     .name = "outer-replacement",
@@ -206,7 +203,7 @@ const struct fm_probe fm_probe_outer_replacement = {
     .share = 0.04,
     .detail = true,
     .run = run,
-    .properties = properties,
+    .outer = outer_attributes,
     .second = "l2.replacement",
     .no_second = FM_NO_SECOND_CACHE,
 };

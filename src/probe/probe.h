@@ -21,9 +21,9 @@ struct fm_probe {
     /* Runs strings and fills findings. False with err filled when it had to stop: what it could
        not reach is then marked by survey. */
     bool (*run)(struct fm_lab *lab, struct fm_error *err);
-    /* The properties it is to answer, NULL-terminated; for levels beyond the first they are added
-       as levels are found. */
-    const char *const *properties;
+    /* The properties it is to answer, and what it is to answer of every data cache that was found
+       behind the first: NULL-terminated, or NULL. */
+    const char *const *properties, *const *outer;
     /* What it answers of a second level, and why there is nothing to say
        where a machine shows no second; NULL: that says itself. */
     const char *second, *no_second;

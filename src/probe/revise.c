@@ -19,9 +19,9 @@
 /* Whether what a level holds was read from knees, or could not be. */
 static bool is_from_knees(struct fm_lab *lab, size_t index)
 {
-    const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
-    return capacity && !fm_lab_counted(lab, (unsigned)index) &&
-           (capacity->status != FM_MEASURED || strcmp(capacity->method, "knees") == 0);
+    const struct fm_finding *capacity = fm_lab_measured(lab, index, "capacity");
+    return !fm_lab_counted(lab, (unsigned)index) &&
+           (!capacity || strcmp(capacity->method, "knees") == 0);
 }
 
 /* Describes the walk with the knee of a level of which that is known, and tells what all levels
@@ -138,9 +138,9 @@ static bool check_by_knee(struct fm_lab *lab, size_t index, const struct fm_know
 bool fm_revise(struct fm_lab *lab, size_t index, const struct fm_found_ways *found,
                struct fm_error *err)
 {
-    const struct fm_finding *physical = fm_lab_finding(lab, index, "physical_capacity", "B");
+    const struct fm_finding *physical = fm_lab_measured(lab, index, "physical_capacity");
     const size_t page = lab->machine->info.page_size;
-    const bool sized = physical && physical->status == FM_MEASURED;
+    const bool sized = physical;
     struct fm_known_ways known = {.ways = found->ways,
                                   .capacity = sized ? physical->value.number : 0,
                                   .page = (double)page,

@@ -71,8 +71,6 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
-static const char *const properties[] = {NULL};
-
 const struct fm_probe fm_probe_strides = {
     .name = "strides",
     .finds = "latency over size for each stride, drawn under --method calibrator",
@@ -81,5 +79,4 @@ const struct fm_probe fm_probe_strides = {
     .share = 0.5,
     .method = FM_METHOD_CALIBRATOR,
     .run = run,
-    .properties = properties,
 };

@@ -340,12 +340,12 @@ static bool find_unified_cache(struct fm_lab *lab, size_t index, struct fm_error
     return true;
 }
 
-static const char *const properties[] = {NULL};
+static const char *const outer_attributes[] = {"unified", NULL};
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     bool runs;
-    if (!fm_code_runs(lab, properties, &runs, err))
+    if (!fm_code_runs(lab, NULL, &runs, err))
         return false;
     for (size_t i = 1; i + 1 < lab->known.count && runs; i++)
         if (!find_unified_cache(lab, i, err))
@@ -360,5 +360,5 @@ const struct fm_probe fm_probe_unified = {
     .share = 0.08,
     .detail = true,
     .run = run,
-    .properties = properties,
+    .outer = outer_attributes,
 };

@@ -249,7 +249,7 @@ static double inner_price(const struct fm_lab *lab, size_t index)
 static bool is_odd(struct fm_lab *lab, size_t index, double bytes, size_t ways)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
+    const struct fm_finding *capacity = fm_lab_measured(lab, index, "capacity");
     const double held = fm_held_of(level);
     if (fm_edge_is_sharp(capacity))
         return bytes < capacity->low.number * (1 - AGREE) ||
@@ -346,10 +346,9 @@ struct outcome {
    of it. */
 static bool keeps_one_each(struct fm_lab *lab, size_t index)
 {
-    const struct fm_finding *physical = fm_lab_finding(lab, index - 1, "physical_capacity", "B");
-    return !physical || physical->status != FM_MEASURED ||
-           strcmp(physical->method, "occupancy") == 0 || strcmp(physical->method, "edge") == 0 ||
-           strcmp(physical->method, "knees") == 0;
+    const struct fm_finding *physical = fm_lab_measured(lab, index - 1, "physical_capacity");
+    return !physical || strcmp(physical->method, "occupancy") == 0 ||
+           strcmp(physical->method, "edge") == 0 || strcmp(physical->method, "knees") == 0;
 }
 
 static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd,
@@ -437,7 +436,7 @@ static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
    cover a way unevenly. 0: there is no such edge, or not one number. */
 static double sets_by_edge(struct fm_lab *lab, size_t index, size_t ways)
 {
-    const struct fm_finding *capacity = fm_lab_finding(lab, index, "capacity", "B");
+    const struct fm_finding *capacity = fm_lab_measured(lab, index, "capacity");
     const size_t line = lab->known.levels[index].line, page = lab->machine->info.page_size;
     const double row = (double)(ways * line);
     if (!fm_edge_is_sharp(capacity))
@@ -565,9 +564,8 @@ static bool is_counted(const struct fm_lab *lab, size_t index)
 /* The gap test has answered for a first level, to the byte. */
 static bool is_known(struct fm_lab *lab)
 {
-    const struct fm_finding *ways = fm_result_find(lab->result, "l1d.ways");
-    const struct fm_finding *capacity = fm_result_find(lab->result, "l1d.capacity");
-    if (!ways || !capacity || ways->status != FM_MEASURED || capacity->status != FM_MEASURED)
+    const struct fm_finding *capacity = fm_lab_measured(lab, 0, "capacity");
+    if (!capacity || !fm_lab_measured(lab, 0, "ways"))
         return false;
     const double bytes = capacity->value.number;
     struct fm_finding *physical = fm_result_finding(lab->result, "l1d.physical_capacity", "B");
@@ -576,19 +574,14 @@ static bool is_known(struct fm_lab *lab)
     return true;
 }
 
-static bool is_open(struct fm_lab *lab, size_t index, const char *attribute)
-{
-    const struct fm_finding *finding = fm_lab_finding(lab, index, attribute, fm_unit_of(attribute));
-    return !finding || finding->status != FM_MEASURED;
-}
-
 /* By its event where there is one, and what that leaves open by the clock. */
 static bool measure_level(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     const bool counted = is_asked(lab, index);
     if (counted && !measure(lab, index, true, err))
         return false;
-    return (counted && !is_open(lab, index, "ways") && !is_open(lab, index, "physical_capacity")) ||
+    return (counted && fm_lab_measured(lab, index, "ways") &&
+            fm_lab_measured(lab, index, "physical_capacity")) ||
            measure(lab, index, false, err);
 }
 
@@ -601,6 +594,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
 }
 
 static const char *const properties[] = {"l1d.ways", "l1d.physical_capacity", NULL};
+static const char *const outer_attributes[] = {"ways", "physical_capacity", NULL};
 
 const struct fm_probe fm_probe_ways = {
     .name = "ways",
@@ -610,4 +604,5 @@ const struct fm_probe fm_probe_ways = {
     .detail = true,
     .run = run,
     .properties = properties,
+    .outer = outer_attributes,
 };

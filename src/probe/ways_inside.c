@@ -11,32 +11,32 @@
 /* Times its low end that the high one of a sharp edge may be. */
 #define SHARP 1.1
 
-static const struct fm_finding *number_of(struct fm_lab *lab, size_t index, const char *attribute,
-                                          const char *unit)
+static const struct fm_finding *number_of(const struct fm_lab *lab, size_t index,
+                                          const char *attribute)
 {
-    const struct fm_finding *finding = fm_lab_finding(lab, index, attribute, unit);
-    const bool known = finding && finding->status == FM_MEASURED &&
-                       finding->value.kind == FM_VALUE_NUMBER && finding->value.number > 0;
+    const struct fm_finding *finding = fm_lab_measured(lab, index, attribute);
+    const bool known =
+        finding && finding->value.kind == FM_VALUE_NUMBER && finding->value.number > 0;
     return known ? finding : NULL;
 }
 
 double fm_ways_of(struct fm_lab *lab, size_t index)
 {
-    const struct fm_finding *ways = number_of(lab, index, "ways", "");
+    const struct fm_finding *ways = number_of(lab, index, "ways");
     return ways ? ways->value.number : 0;
 }
 
 size_t fm_way_of(struct fm_lab *lab, size_t index)
 {
     const struct fm_finding *bytes =
-        number_of(lab, index, index == 0 ? "capacity" : "physical_capacity", "B");
+        number_of(lab, index, index == 0 ? "capacity" : "physical_capacity");
     const double ways = fm_ways_of(lab, index);
     return ways > 0 && bytes ? (size_t)(bytes->value.number / ways) : 0;
 }
 
 double fm_classes_of(struct fm_lab *lab, size_t index)
 {
-    const struct fm_finding *physical = number_of(lab, index, "physical_capacity", "B");
+    const struct fm_finding *physical = number_of(lab, index, "physical_capacity");
     const size_t line = lab->known.levels[index].line;
     const double ways = fm_ways_of(lab, index);
     if (!physical || !line || ways <= 0)
@@ -55,7 +55,7 @@ double fm_held_of(const struct fm_known_level *level)
 
 double fm_bytes_inside(struct fm_lab *lab, size_t index)
 {
-    const struct fm_finding *physical = number_of(lab, index, "physical_capacity", "B");
+    const struct fm_finding *physical = number_of(lab, index, "physical_capacity");
     const struct fm_known_level *level = &lab->known.levels[index];
     const double ways = fm_ways_of(lab, index);
     if (physical)

@@ -219,7 +219,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     return true;
 }
 
-static const char *const properties[] = {NULL};
+static const char *const outer_attributes[] = {"write_policy", NULL};
 
 const struct fm_probe fm_probe_write_backs = {
     .name = "write-backs",
@@ -228,7 +228,7 @@ const struct fm_probe fm_probe_write_backs = {
     .share = 0.04,
     .detail = true,
     .run = run,
-    .properties = properties,
+    .outer = outer_attributes,
     .second = "l2.write_policy",
     .no_second = FM_NO_SECOND_CACHE,
 };

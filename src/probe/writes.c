@@ -243,6 +243,7 @@ static bool ask_policy(struct fm_lab *lab, struct fm_error *err)
 }
 
 static const char *const properties[] = {"l1d.write_allocate", "l1d.write_policy", NULL};
+static const char *const outer_attributes[] = {"write_allocate", NULL};
 
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
@@ -265,4 +266,5 @@ const struct fm_probe fm_probe_writes = {
     .detail = true,
     .run = run,
     .properties = properties,
+    .outer = outer_attributes,
 };

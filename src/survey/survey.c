@@ -151,11 +151,15 @@ static bool choose(const struct fm_machine_info *machine, const struct fm_survey
 }
 
 /* What a probe did not reach stays on record, with the reason; so does what it only began. */
-static void mark_unreached(struct fm_result *result, const struct fm_probe *probe,
-                           const char *reason)
+static void mark_unreached(struct fm_lab *lab, const struct fm_probe *probe, const char *reason)
 {
-    for (const char *const *property = probe->properties; *property; property++)
+    struct fm_result *result = lab->result;
+    const size_t caches = lab->known.memory_seen ? lab->known.count - 1 : 0;
+    for (const char *const *property = probe->properties; property && *property; property++)
         fm_result_finding(result, *property, fm_unit_of(*property));
+    for (const char *const *attribute = probe->outer; attribute && *attribute; attribute++)
+        for (size_t level = 1; level < caches; level++)
+            fm_lab_finding(lab, level, *attribute, fm_unit_of(*attribute));
     for (size_t i = 0; i < result->finding_count; i++) {
         struct fm_finding *finding = &result->findings[i];
         if (finding->status == FM_UNDETERMINED && !finding->note[0])
@@ -251,9 +255,9 @@ static bool run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct f
     if (good)
         mark_lacking(lab, probe);
     if (!good && small)
-        mark_unreached(lab->result, probe, stop->text);
+        mark_unreached(lab, probe, stop->text);
     if (good && probe->method != FM_METHOD_DEFAULT)
-        mark_unreached(lab->result, probe,
+        mark_unreached(lab, probe,
                        "the published method shows nothing of it here; try the default one");
     /* What failed once may have been done otherwise. */
     if (good || small)
@@ -266,7 +270,7 @@ static bool run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct f
                                          [FM_THOROUGH] = ""};
     snprintf(reason, sizeof reason, "out of time: it took more than %.2g s%s", limit_s,
              advice[lab->options->effort]);
-    mark_unreached(lab->result, probe, reason);
+    mark_unreached(lab, probe, reason);
     *stop = (struct fm_error){.code = FM_ERR_OK};
     return false;
 }
@@ -293,7 +297,7 @@ static bool run_probes(struct fm_lab *lab, const bool chosen[PROBES], struct fm_
             return false;
         }
         if (stop.code != FM_ERR_OK)
-            mark_unreached(lab->result, probes[i], stop.text);
+            mark_unreached(lab, probes[i], stop.text);
     }
     lab->result->complete = stop.code == FM_ERR_OK && (in_time || lab->options->budget_s <= 0);
     if (stop.code != FM_ERR_OK)
