@@ -318,7 +318,7 @@ static void warn_of_turns(const struct fathom_machine *machine, struct fm_result
    waits for the time that they tell. */
 static double pace_of(const struct fathom_machine *machine, const struct fathom_options *options)
 {
-    static const double paces[] = {[FM_QUICK] = 5, [FM_NORMAL] = 15, [FM_THOROUGH] = 0};
+    static const double paces[] = {[FM_QUICK] = 5, [FM_NORMAL] = 14.5, [FM_THOROUGH] = 0};
     const char *recorded = machine->file ? fm_recording_option(&machine->recording, PACE) : NULL;
     if (recorded)
         return strtod(recorded, NULL);
