@@ -110,7 +110,8 @@ static unsigned batch_of(const struct fm_placement *placement, const struct fm_r
 
 /* Those sets that a round comes to. */
 static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *more,
-                              const struct fm_placement *placement, const struct fm_round *round)
+                              const struct fm_placement *placement, const struct fm_round *round,
+                              bool drops)
 {
     const uint64_t line = (uint64_t)1 << cache->shift;
     struct fm_address batch[FM_BATCH];
@@ -124,7 +125,7 @@ static uint64_t print_visited(struct fm_cache *cache, const struct fm_cache *mor
             fm_cache_aim(cache, batch, count, &lines, true);
             for (unsigned i = 0; i < count; i++) {
                 if (fm_tags_visit(&cache->tags, lines.sets[i]))
-                    sum += print_row(&cache->tags, lines.sets[i], more, true);
+                    sum += print_row(&cache->tags, lines.sets[i], more, drops);
                 batch[i].virtual += line;
                 batch[i].physical += line;
             }
@@ -146,7 +147,7 @@ uint64_t fm_fingerprint_cache(struct fm_cache *cache, const struct fm_placement 
     const uint64_t sum = lots(&cache->tags);
     if (round->count >= cache->tags.sets)
         return sum + print_all(&cache->tags, more ? cache : NULL, drops || more);
-    return sum + print_visited(cache, more ? cache : NULL, placement, round);
+    return sum + print_visited(cache, more ? cache : NULL, placement, round, drops || more);
 }
 
 uint64_t fm_fingerprint_tlb(struct fm_tlb_level *tlb, const struct fm_tlbs *tlbs,
@@ -155,13 +156,13 @@ uint64_t fm_fingerprint_tlb(struct fm_tlb_level *tlb, const struct fm_tlbs *tlbs
     struct fm_tags *tags = &tlb->tags;
     uint64_t sum = lots(tags);
     if (round->count >= tags->sets)
-        return sum + print_all(tags, NULL, true);
+        return sum + print_all(tags, NULL, false);
     fm_tags_begin_visits(tags);
     for (size_t i = 0; i < round->count; i++) {
         const uint64_t piece = (uint64_t)round->words[i] * FM_WORD >> tlbs->piece_shift;
         const uint32_t set = fm_tlb_set(tlbs, tlb, (uint32_t)piece);
         if (fm_tags_visit(tags, set))
-            sum += print_row(tags, set, NULL, true);
+            sum += print_row(tags, set, NULL, false);
     }
     return sum;
 }

@@ -117,18 +117,31 @@ static bool is_plain(struct fm_walker *walker, const struct fm_lap_counts *lap)
            !fm_hierarchy_is_dirty(&walker->hierarchy);
 }
 
+/* The levels that are asked, and the cache of one. */
+static unsigned levels_of(const struct fm_walker *walker)
+{
+    return walker->laps.op == FM_OP_JUMP ? fm_hierarchy_code_levels(&walker->hierarchy)
+                                         : walker->hierarchy.count;
+}
+
+static struct fm_cache *cache_at(struct fm_walker *walker, unsigned level)
+{
+    struct fm_hierarchy *hierarchy = &walker->hierarchy;
+    const bool own = walker->laps.op == FM_OP_JUMP && level < hierarchy->code_count;
+    return own ? &hierarchy->code[level] : &hierarchy->caches[level];
+}
+
 /* Whether a level may lose lines otherwise than to others that take their place: it gives them
    away, or one outside it that holds all that it does made room in this lap. */
-static bool drops(const struct fm_hierarchy *hierarchy, unsigned level,
-                  const struct fm_lap_counts *lap)
+static bool drops(struct fm_walker *walker, unsigned level, const struct fm_lap_counts *lap)
 {
-    uint64_t missed = lap->served[hierarchy->count];
+    uint64_t missed = lap->served[levels_of(walker)];
     bool inclusive = false;
-    for (unsigned i = hierarchy->count; i-- > level + 1;) {
-        inclusive |= hierarchy->caches[i].inclusive && missed > 0;
+    for (unsigned i = levels_of(walker); i-- > level + 1;) {
+        inclusive |= cache_at(walker, i)->inclusive && missed > 0;
         missed += lap->served[i];
     }
-    return inclusive || hierarchy->caches[level].exclusive;
+    return inclusive || cache_at(walker, level)->exclusive;
 }
 
 /* What a lap has asked: a level that it did not come to is as it was. */
@@ -154,16 +167,13 @@ static void list_tlbs(struct fm_walker *walker, const struct fm_lap_counts *lap,
 static void list_caches(struct fm_walker *walker, const struct fm_lap_counts *lap,
                         struct asked *asked)
 {
-    struct fm_hierarchy *hierarchy = &walker->hierarchy;
-    const bool jumps = walker->laps.op == FM_OP_JUMP;
-    const unsigned levels = jumps ? fm_hierarchy_code_levels(hierarchy) : hierarchy->count;
+    const unsigned levels = levels_of(walker);
     uint64_t came = 0;
     for (unsigned i = 0; i <= levels; i++)
         came += lap->served[i];
     for (unsigned i = 0; i < levels && came > 0; i++) {
-        const bool own = jumps && i < hierarchy->code_count;
-        asked->drops[i] = jumps || drops(hierarchy, i, lap);
-        asked->caches[asked->cache_count++] = own ? &hierarchy->code[i] : &hierarchy->caches[i];
+        asked->drops[i] = drops(walker, i, lap);
+        asked->caches[asked->cache_count++] = cache_at(walker, i);
         came -= lap->served[i];
     }
 }
@@ -229,11 +239,26 @@ uint64_t fm_laps_skip(struct fm_walker *walker, uint64_t left)
     add(&counts, &none, &laps->same, times);
     add(&laps->begun, &none, &laps->same, times);
     set_counters(walker, &counts);
-    for (unsigned i = 0; i < walker->hierarchy.count; i++)
-        fm_turns_apply(&walker->hierarchy.caches[i].tags, times);
+    for (unsigned i = 0; i < laps->turning_count; i++)
+        fm_turns_apply(laps->turning[i], times);
     if (path->used_count)
         walker->tlbs.walks += times * laps->same.tlb_missed[path->used_count - 1];
     return times * laps->round.count;
+}
+
+/* Of what is known by the order of its trees alone, how a lap moves that: noted after one lap and
+   learnt after the next. */
+static void follow_turns(struct fm_laps *laps, const struct asked *asked)
+{
+    laps->turning_count = 0;
+    for (unsigned i = 0; i < asked->cache_count; i++)
+        if (asked->caches[i]->tags.turn && !asked->drops[i])
+            laps->turning[laps->turning_count++] = &asked->caches[i]->tags;
+    for (unsigned i = 0; i < asked->tlb_count; i++)
+        if (asked->tlbs[i]->tags.turn)
+            laps->turning[laps->turning_count++] = &asked->tlbs[i]->tags;
+    for (unsigned i = 0; i < laps->turning_count; i++)
+        (laps->settled ? fm_turns_learn : fm_turns_note)(laps->turning[i]);
 }
 
 /* Whether a fingerprint is worth taking: after the lap that confirms it one more is to come, and
@@ -261,8 +286,8 @@ uint64_t fm_laps_end(struct fm_walker *walker, uint64_t left)
             laps->whole && is_plain(walker, &lap) && is_worthwhile(laps, &lap, &asked, left);
         const uint64_t print = look ? take_fingerprint(walker, &asked) : 0;
         laps->settled = look && laps->known && print == laps->fingerprint;
-        for (unsigned i = 0; look && i < walker->hierarchy.count; i++)
-            (laps->settled ? fm_turns_learn : fm_turns_note)(&walker->hierarchy.caches[i].tags);
+        if (look)
+            follow_turns(laps, &asked);
         laps->looks += laps->known && !laps->settled;
         laps->same = lap;
         laps->known = look;

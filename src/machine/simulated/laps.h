@@ -33,7 +33,9 @@ struct fm_laps {
     uint64_t fingerprint;
     unsigned looks;            /* fingerprints that were taken for nothing */
     struct fm_lap_counts same; /* the last lap … */
-    bool settled;              /* … which all from now on will be like */
+    bool settled;              /* … which all from now on will be like … */
+    struct fm_tags *turning[FM_CACHE_LEVELS + FM_TLB_LEVELS]; /* … but for these: turns.h */
+    unsigned turning_count;
 };
 
 /* Nothing is known any more: the arena, or what was run in between, is another. */
