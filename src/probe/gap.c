@@ -226,7 +226,9 @@ static void report(struct fm_lab *lab, const struct search *search, size_t line)
             finding->value = finding->low = finding->high = fm_text("full");
     }
     finding = fm_lab_finding(lab, 0, "line", "B");
-    if (!finding || !line)
+    /* A word that is moved to the other line of a pair brings the first along. */
+    const bool pairs = level->flushed && line > level->line;
+    if (!finding || !line || pairs)
         return;
     if (finding->status == FM_MEASURED && finding->value.number != (double)line) {
         finding->candidate_count = 2;

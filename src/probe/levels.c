@@ -386,13 +386,14 @@ static void publish_curve(struct fm_lab *lab)
     }
 }
 
-/* What lines are for a flush; those of the level behind are to be known before. */
+/* What lines are for a flush; those of the level behind are to be known before. A first level is
+   asked where it is alone: behind another, pairs come into that. */
 static bool flush_lines(struct fm_lab *lab, struct fm_error *err)
 {
-    for (size_t i = lab->known.count - 1; i-- > 1;) {
+    for (size_t i = lab->known.count - 1; i-- > (lab->known.count > 2);) {
         struct fm_known_level *level = &lab->known.levels[i];
-        const size_t shown = level->line;
-        if (!fm_split_line(lab, i, line_inside(level), false, &level->line, err))
+        const size_t shown = level->line, shortest = i > 0 ? line_inside(level) : shown / 2;
+        if (!fm_split_line(lab, i, shortest, false, &level->line, err))
             return false;
         level->flushed = level->line != shown;
     }
@@ -513,7 +514,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         !fm_sample_new_beginnings(lab, err))
         return false;
     fm_fit_walk(lab);
-    if (known->count > 2 && !flush_lines(lab, err))
+    if (known->count > 1 && !flush_lines(lab, err))
         return false;
     report(lab, 0);
     return true;

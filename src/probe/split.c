@@ -35,9 +35,10 @@ static bool build(const struct fm_trial *trial, unsigned alternative, const stru
 {
     const struct split *split = trial->data;
     const bool came = alternative == CAME;
+    const bool swept = split->sweep.lines > 0;
     if (!fm_string_add_spots(string, group, came ? split->apart : 0, err) ||
         !fm_string_add_spots(string, group, came ? 0 : split->apart, err) ||
-        !fm_string_add_range(string, &split->sweep, 0, split->sweep.lines, err))
+        (swept && !fm_string_add_range(string, &split->sweep, 0, split->sweep.lines, err)))
         return false;
     /* Their chain was written, which may have brought them in, or not. */
     fm_string_add_pass(string, SPOTS, FM_OP_FLUSH);
@@ -47,7 +48,8 @@ static bool build(const struct fm_trial *trial, unsigned alternative, const stru
         fm_string_add_pass(string, SPOTS, FM_OP_LOAD);
     if (alternative == SPLIT || alternative == GONE)
         fm_string_add_pass(string, alternative == SPLIT ? OTHERS : SPOTS, FM_OP_FLUSH);
-    fm_string_add_pass(string, RANGE, FM_OP_LOAD);
+    if (swept)
+        fm_string_add_pass(string, RANGE, FM_OP_LOAD);
     fm_string_time(string, group->count);
     return true;
 }
@@ -55,6 +57,18 @@ static bool build(const struct fm_trial *trial, unsigned alternative, const stru
 static double bytes_of(const struct fm_known_level *level)
 {
     return level->capacity > 0 ? level->capacity : level->rise_from;
+}
+
+/* What drives lines out of the level inside, but not out of this one; nothing, of a first level. */
+static size_t sweep_of(const struct fm_lab *lab, size_t level)
+{
+    const struct fm_known_level *known = &lab->known.levels[level], *inside = known - 1;
+    if (level == 0)
+        return 0;
+    const double inner = fmax(SWEEP * bytes_of(inside), BEYOND * inside->rise_to);
+    /* Few ways begin to miss long before they are full. */
+    const double own = ROOM * fmax(bytes_of(known), known->rise_to / 2);
+    return (size_t)(inner < own ? inner : own);
 }
 
 /* Whether two words are of one line. */
@@ -66,13 +80,9 @@ enum lines { UNKNOWN, ONE, TWO, PERHAPS_ONE };
 static bool ask(struct fm_lab *lab, size_t level, size_t unit, size_t apart, bool counted,
                 enum lines *lines_of, struct fm_error *err)
 {
-    const struct fm_known_level *known = &lab->known.levels[level], *inside = known - 1;
-    const double inner = fmax(SWEEP * bytes_of(inside), BEYOND * inside->rise_to);
-    /* Few ways begin to miss long before they are full. */
-    const double own = ROOM * fmax(bytes_of(known), known->rise_to / 2);
-    struct split split = {
-        .apart = apart,
-        .sweep = {.lines = (size_t)(inner < own ? inner : own) / unit, .unit = unit}};
+    const struct fm_known_level *known = &lab->known.levels[level];
+    struct split split = {.apart = apart,
+                          .sweep = {.lines = sweep_of(lab, level) / unit, .unit = unit}};
     struct fm_trial trial = {.name = "split",
                              .build = build,
                              .data = &split,
@@ -116,7 +126,7 @@ bool fm_split_line(struct fm_lab *lab, size_t level, size_t from, bool counted, 
     const size_t widest = page / 2 < FM_LONGEST_LINE ? page / 2 : FM_LONGEST_LINE;
     const size_t end = counted ? *line : widest;
     /* Counters may know a level that the clock does not. */
-    if (level == 0 || level + 1 >= lab->known.count || !lab->known.memory_seen || !from || !*line)
+    if (level + 1 >= lab->known.count || !lab->known.memory_seen || !from || !*line)
         return true;
     for (size_t apart = from; apart < end; apart *= 2) {
         enum lines lines;

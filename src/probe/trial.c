@@ -181,6 +181,18 @@ static size_t nearest(const struct fm_known *known, double height)
     return level;
 }
 
+/* Whether a reading that is so far off a level may be of the one that is a step away. */
+static bool is_astray(double off, double step, double error)
+{
+    return off >= CLEAR * step || off + error >= step / 2;
+}
+
+/* Whether some of what should hit did not: lines that drove each other out. */
+static bool hits_miss(const struct fm_known *known, struct fm_taken hit)
+{
+    return nearest(known, known->levels[0].height_ns + hit.most - hit.least) > 0;
+}
+
 struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken,
                                  struct fm_taken hit)
 {
@@ -189,17 +201,20 @@ struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken
     const double beside = levels[0].height_ns - hit.ns, height = taken.ns + beside;
     const double usual = usual_error(taken, hit);
     const size_t level = nearest(known, height);
-    if (taken.error > MIXED * usual) {
-        const size_t from = nearest(known, taken.least + beside);
-        const size_t to = nearest(known, taken.most + beside);
+    const bool unsure = hits_miss(known, hit);
+    if (unsure || taken.error > MIXED * usual) {
+        const double more = unsure ? hit.ns - hit.least : 0, less = unsure ? hit.most - hit.ns : 0;
+        const size_t from = nearest(known, taken.least + beside - less);
+        const size_t to = nearest(known, taken.most + beside + more);
         return (struct fm_served){.level = level, .low = from, .high = to, .clear = from == to};
     }
     const double error = RESOLVED * hypot(taken.error, hit.error);
     const double own = levels[level].height_ns;
     size_t low = level, high = level;
-    if (level > 0 && height <= own - CLEAR * (own - levels[level - 1].height_ns))
+    if (level > 0 && is_astray(own - height, own - levels[level - 1].height_ns, error))
         low--;
-    if (level + 1 < known->count && height >= own + CLEAR * (levels[level + 1].height_ns - own))
+    if (level + 1 < known->count &&
+        is_astray(height - own, levels[level + 1].height_ns - own, error))
         high++;
     while (low > 0 && levels[low].height_ns - levels[low - 1].height_ns < error)
         low--;

@@ -134,7 +134,9 @@ static bool ask_allocate(struct fm_lab *lab, struct fm_error *err)
 
 /* Two ranges as large as the first level: each drives out the other. */
 enum { OURS, OTHERS, CODES };
-enum { CLEAN, DIRTY, INSIDE, OUTSIDE, POLICIES };
+/* Loads of what was driven out, clean or written; stores to what is in, or is not; loads of what is
+   in. */
+enum { CLEAN, DIRTY, INSIDE, OUTSIDE, HITS, POLICIES };
 
 static bool build_policy(const struct fm_trial *trial, unsigned alternative,
                          const struct fm_group *group, struct fm_string *string,
@@ -146,16 +148,17 @@ static bool build_policy(const struct fm_trial *trial, unsigned alternative,
         if (!fm_string_add_range(string, &ranges[i], 0, ranges[i].lines, err))
             return false;
     const bool store = alternative == INSIDE || alternative == OUTSIDE;
+    const bool ours = store || alternative == HITS;
     fm_string_add_pass(string, OTHERS, FM_OP_LOAD);
     fm_string_add_pass(string, OURS, FM_OP_LOAD);
     if (alternative == DIRTY || alternative == INSIDE)
         fm_string_add_pass(string, OURS, FM_OP_STORE);
     /* As often as they are used when they are written: of what draws lots more is left else. */
-    if (alternative == CLEAN)
+    if (alternative == CLEAN || alternative == HITS)
         fm_string_add_pass(string, OURS, FM_OP_LOAD);
     if (alternative == OUTSIDE)
         fm_string_add_pass(string, OTHERS, FM_OP_LOAD);
-    fm_string_time_pass(string, store ? OURS : OTHERS, store ? FM_OP_STORE : FM_OP_LOAD);
+    fm_string_time_pass(string, ours ? OURS : OTHERS, store ? FM_OP_STORE : FM_OP_LOAD);
     return true;
 }
 
@@ -195,10 +198,8 @@ static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICI
     const double error = hypot(taken[DIRTY].error, taken[CLEAN].error);
     const double apart = taken[OUTSIDE].ns - taken[INSIDE].ns;
     const double step = first[1].height_ns - first->height_ns;
-    /* What is read clean comes from the next level; what it takes beyond that is translation, or
-       comes from further out. */
-    const double beside = fmax(0, taken[CLEAN].ns - first[1].height_ns);
-    const bool slow = taken[INSIDE].ns - beside > first->height_ns + NONE_OF * step;
+    /* Prefetchers may have driven some of it out. */
+    const bool slow = taken[INSIDE].ns > taken[HITS].ns + NONE_OF * step;
     struct fm_finding *finding = fm_lab_finding(lab, 0, "write_policy", "");
     if (!finding)
         return;

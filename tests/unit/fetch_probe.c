@@ -86,6 +86,24 @@ static void test_longer_lines_are_no_pairs(void **state)
     }
 }
 
+/* Alone, it brings both lines of a pair in at once: only a flush tells that they are two. */
+static void test_pairs_of_a_level_alone(void **state)
+{
+    (void)state;
+    static const unsigned kinds[] = {0, FM_PREFETCH_ADJACENT_LINE};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct fm_description machine = machine_with(kinds[i], 64, 0, 0);
+        struct fm_result result;
+        machine.cache_count = 1;
+        survey_fetches(&machine, &result);
+        lab_expect(&result, "l1d.line", 64, 0);
+        lab_expect(&result, "l1d.capacity", 8192, 0);
+        lab_expect(&result, "l1d.sector", kinds[i] ? 128 : 64, 0);
+        expect_truth(&result, "prefetch.adjacent_line", kinds[i]);
+        fm_result_free(&result);
+    }
+}
+
 /* Two lines that the level inside always asks for together look like one of twice their length,
    until one of them is flushed. By the clock, and by counters. */
 static void test_pairs_are_no_lines(void **state)
@@ -200,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_prefetchers),
         cmocka_unit_test(test_longer_lines_are_no_pairs),
         cmocka_unit_test(test_pairs_are_no_lines),
+        cmocka_unit_test(test_pairs_of_a_level_alone),
         cmocka_unit_test(test_what_comes_now_and_then_is_no_level),
         cmocka_unit_test(test_what_was_always_disturbed_is_no_level),
     };

@@ -41,6 +41,28 @@ static void test_spots(void **state)
     fm_string_free(&string);
 }
 
+/* Sets of ways that are no power of two, or no part of a page, get as few of them as others. */
+static void test_spots_fill_sets_evenly(void **state)
+{
+    (void)state;
+    static const size_t ways[] = {4096, 6144, 8192, 12288, 16384, 20480, 24576};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+        for (size_t page = 4096; page <= 65536; page *= 4) {
+            struct fm_error err;
+            struct fm_string string;
+            unsigned in_set[24576 / 64] = {0};
+            const struct fm_group group = {
+                .count = 32, .page = page, .unit = 64, .span = 64, .seed = 5};
+            fm_string_empty(&string, "scene", 32 * page);
+            assert_true(fm_string_add_spots(&string, &group, 0, &err));
+            for (size_t i = 0; i < group.count; i++)
+                in_set[string.orders[0].word[i] * (size_t)FM_WORD % ways[w] / 64]++;
+            for (size_t set = 0; set < ways[w] / 64; set++)
+                assert_true(in_set[set] <= 3);
+            fm_string_free(&string);
+        }
+}
+
 /* The same words page by page and sweep by sweep. */
 static void test_visits_and_sweeps(void **state)
 {
@@ -101,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spots),
+        cmocka_unit_test(test_spots_fill_sets_evenly),
         cmocka_unit_test(test_visits_and_sweeps),
         cmocka_unit_test(test_range),
         cmocka_unit_test(test_runs),
