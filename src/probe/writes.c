@@ -18,6 +18,8 @@
 /* Parts of a step between two levels: so little is none of it, so much all of it. */
 #define NONE_OF 0.35
 #define ALL_OF  0.65
+/* … of one that comes about for many reasons. */
+#define HARDLY_OF 0.15
 /* Times the level inside that drives lines out of it, at most this part of the level itself. */
 #define SWEEP 3
 #define ROOM  0.6
@@ -88,6 +90,10 @@ static void doubt_allocate(struct fm_lab *lab, size_t level, const char *reason)
 static bool ask_behind(struct fm_lab *lab, size_t level, struct fm_error *err)
 {
     const struct fm_known_level *known = &lab->known.levels[level];
+    if (!(known->capacity > 0)) {
+        doubt_allocate(lab, level, "how much it holds is not known");
+        return true;
+    }
     const double sweep = fmin(SWEEP * bytes_of(known - 1), ROOM * bytes_of(known));
     struct fm_taken taken[FILLS], inner[FILLS];
     if (!time_fills(lab, 0, inner, err) || !time_fills(lab, (size_t)sweep, taken, err))
@@ -97,7 +103,7 @@ static bool ask_behind(struct fm_lab *lab, size_t level, struct fm_error *err)
     const double out = taken[LOADED].ns - inner[LOADED].ns;
     if (out < ALL_OF * (known->height_ns - known[-1].height_ns))
         doubt_allocate(lab, level, "lines could not be driven out of the level inside it");
-    else if (more < NONE_OF)
+    else if (fabs(more) < HARDLY_OF)
         decide_allocate(lab, level, true);
     else if (more > ALL_OF)
         decide_allocate(lab, level, false);
