@@ -230,7 +230,7 @@ bool fm_lab_time(struct fm_lab *lab, struct fm_string *string, const struct fm_c
                lab->machine->ops->run(lab->machine, string, repeats, samples, err);
         for (unsigned i = 0; i < repeats && good; i++)
             note_reading(lab, &readings, &samples[i]);
-        const bool hopeless = batch > 0 && readings.count == 0;
+        const bool hopeless = readings.count == 0 && (batch > 0 || fm_lab_is_late(lab));
         if (is_confirmed(&readings, equal_runs) || (repeats == 1 && readings.count) || hopeless)
             break;
     }

@@ -29,7 +29,7 @@ static void keep_walk(struct fm_lab *lab, const struct fm_tlbs *tlbs)
 static void keep_hashed(struct fm_lab *lab, const struct fm_tlbs *tlbs)
 {
     lab->known.tlb_hashed = 0;
-    for (size_t i = 0; i < tlbs->count; i++)
+    for (size_t i = 0; i < tlbs->count && i < FM_TLB_LEVELS; i++)
         lab->known.tlb_hashed |= (unsigned)tlbs->known[i].hashed << i;
 }
 
