@@ -18,7 +18,7 @@
 /* Parts of a step between two levels: so little is none of it, so much all of it. */
 #define NONE_OF 0.35
 #define ALL_OF  0.65
-/* … of one that comes about for many reasons. */
+/* … where a part of the lines may never have left the level inside: what is there as much. */
 #define HARDLY_OF 0.15
 /* Times the level inside that drives lines out of it, at most this part of the level itself. */
 #define SWEEP 3

@@ -73,28 +73,6 @@ static void test_stores_and_inclusion_by_counts(void **state)
     survey_stores(true);
 }
 
-/* Prefetchers drive out a part of what stores are to find there, and stores take the longer. */
-static void test_policy_beside_prefetchers(void **state)
-{
-    (void)state;
-    for (int through = 0; through < 2; through++) {
-        const struct kind kind = {true, through, 0, FM_INCLUSION_EXCLUSIVE};
-        struct fm_description machine = machine_of(&kind);
-        struct fm_survey_options options = lab_options();
-        struct fm_result result;
-        machine.caches[0].latency = machine.caches[0].store_latency = 2;
-        machine.caches[1].latency = 7;
-        machine.caches[1].store_latency = 7;
-        machine.prefetch = FM_PREFETCH_NEXT_LINE | FM_PREFETCH_REGION;
-        options.only = "writes";
-        lab_survey(&machine, &options, &result);
-        const struct fm_finding *policy = lab_finding(&result, "l1d.write_policy");
-        if (policy->status == FM_MEASURED)
-            assert_string_equal(policy->value.text, through ? "through" : "back");
-        fm_result_free(&result);
-    }
-}
-
 /* FIFO does not look at what is in use: nothing can be kept hot in it. */
 static void test_a_level_that_keeps_nothing_in_use(void **state)
 {
@@ -230,7 +208,6 @@ int main(void)
         cmocka_unit_test(test_streaming_beside_prefetchers),
         cmocka_unit_test(test_policy_by_stores_that_go_past),
         cmocka_unit_test(test_policies_of_outer_levels),
-        cmocka_unit_test(test_policy_beside_prefetchers),
         cmocka_unit_test(test_a_policy_that_does_not_show),
         cmocka_unit_test(test_a_level_that_keeps_nothing_in_use),
         cmocka_unit_test(test_what_fills_a_level),
