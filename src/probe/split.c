@@ -62,9 +62,9 @@ static double bytes_of(const struct fm_known_level *level)
 /* What drives lines out of the level inside, but not out of this one; nothing, of a first level. */
 static size_t sweep_of(const struct fm_lab *lab, size_t level)
 {
-    const struct fm_known_level *known = &lab->known.levels[level], *inside = known - 1;
     if (level == 0)
         return 0;
+    const struct fm_known_level *known = &lab->known.levels[level], *inside = known - 1;
     const double inner = fmax(SWEEP * bytes_of(inside), BEYOND * inside->rise_to);
     /* Few ways begin to miss long before they are full. */
     const double own = ROOM * fmax(bytes_of(known), known->rise_to / 2);
