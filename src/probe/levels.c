@@ -6,6 +6,7 @@
 #include "analysis/apart.h"
 #include "analysis/levels.h"
 #include "core/units.h"
+#include "probe/doubts.h"
 #include "probe/first_level.h"
 #include "probe/fit.h"
 #include "probe/levels.h"
@@ -28,16 +29,6 @@
 #define LOOK_AHEAD 8
 /* … and times a footprint that a look must go further, to be worth it. */
 #define LEAST_LOOK 2
-/* No cache is so little slower than the one inside it. */
-#define LEAST_STEP 1.25
-/* Times that one which is, before memory, is looked at again. */
-#define TURNS 4
-/* … how long its plateau must be, and what part of what translation takes it must be faster by. */
-#define LEAST_PLATEAU 2
-#define TLB_PART      0.5
-/* Times that a ledge before memory is looked at again, and changes that make it another. */
-#define AGAIN   3
-#define ANOTHER 0.15
 
 /* Residuals of knees that describe the walk well. */
 #define WELL_DESCRIBED 0.9
@@ -284,78 +275,12 @@ static bool recheck_lines(struct fm_lab *lab, struct fm_error *err)
         if (again && !fm_find_line(lab, i, line_inside(level), err))
             return false;
         const bool step =
-            i + 2 == known->count || level[1].height_ns > LEAST_STEP * level->height_ns;
+            i + 2 == known->count || level[1].height_ns > FM_LEAST_STEP * level->height_ns;
         if (step && (level->line || level[1].height_ns > FM_LEDGE * level->height_ns)) {
             i++;
             continue;
         }
         fm_take_level_away(known, i);
-    }
-    return true;
-}
-
-/* Index of the first point of the walk from a footprint on. */
-static size_t point_from(const struct fm_walk *walk, double bytes)
-{
-    size_t i = 0;
-    while (i + 1 < walk->count && (double)walk->points[i].bytes < bytes)
-        i++;
-    return i;
-}
-
-/* A last level that is little faster than memory may be memory on a better moment, since others use
-   it too and the walk takes its time over large footprints; or the long end of a rise; or it is the
-   page tables that leave the caches as footprints grow, since the TLB's part is known by its
-   sibling alone. It must have a plateau, cost more than a good part of that, and is read again in
-   turn with memory: where they are once alike it is taken away. */
-static bool doubt_last(struct fm_lab *lab, struct fm_error *err)
-{
-    struct fm_known *known = &lab->known;
-    if (known->count < 3)
-        return true;
-    const struct fm_known_level *level = &known->levels[known->count - 2];
-    const struct fm_walk_point *last = &lab->walk.points[lab->walk.count - 1];
-    const double step = level[1].height_ns / level->height_ns;
-    const struct fm_walk_sampling how = {.fresh = true, .drop = true};
-    const size_t index[] = {point_from(&lab->walk, sqrt(level->flat_from * level->flat_to)),
-                            lab->walk.count - 1};
-    for (int turn = 0; turn < TURNS && step < LEAST_STEP && !(turn && fm_lab_is_late(lab));
-         turn++) {
-        double ns[2];
-        for (int i = 0; i < 2; i++)
-            if (!fm_lab_place(lab, lab->walk.points[index[i]].bytes, err) ||
-                !fm_lab_go_on(lab, 0.95, err) || !fm_walk_sample(lab, index[i], &how, &ns[i], err))
-                return false;
-        if (ns[1] < ns[0] * sqrt(step) || level->flat_to < LEAST_PLATEAU * level->flat_from ||
-            level[1].height_ns - level->height_ns < TLB_PART * last->tlb_ns) {
-            fm_take_level_away(known, known->count - 2);
-            return true;
-        }
-    }
-    return true;
-}
-
-/* A ledge on the rise to memory may be a moment in which others used less of the last level. A
-   cache is there again on fresh pages. */
-static bool doubt_ledge(struct fm_lab *lab, struct fm_error *err)
-{
-    struct fm_known *known = &lab->known;
-    if (known->count < 3 || fm_lab_counted(lab, (unsigned)known->count - 2))
-        return true;
-    const struct fm_known_level *level = &known->levels[known->count - 2];
-    const size_t index = point_from(&lab->walk, sqrt(level->flat_from * level->flat_to));
-    const struct fm_walk_sampling how = {.fresh = true, .drop = true};
-    const double height = fm_walk_mean(&lab->walk.points[index]);
-    for (int again = 0; again < AGAIN && level[1].height_ns < FM_LEDGE * level->height_ns;
-         again++) {
-        double ns;
-        if (!fm_lab_place(lab, lab->walk.points[index].bytes, err) ||
-            !fm_lab_go_on(lab, 0.95, err) || !fm_walk_sample(lab, index, &how, &ns, err))
-            return false;
-        if (fabs(log(ns / height)) > ANOTHER) {
-            fm_take_level_away(known, known->count - 2);
-            return true;
-        }
     }
     return true;
 }
@@ -510,7 +435,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
     fm_fit_levels(lab);
     fm_join_counted(lab);
     fm_split_counted(lab);
-    if (!doubt_last(lab, err) || !doubt_ledge(lab, err) || !recheck_lines(lab, err) ||
+    if (!fm_doubt_levels(lab, err) || !recheck_lines(lab, err) ||
         !fm_sample_new_beginnings(lab, err))
         return false;
     fm_fit_walk(lab);
@@ -542,7 +467,7 @@ static bool find_one_more(struct fm_lab *lab, struct fm_error *err)
         lab->known = was;
         return true;
     }
-    if (!doubt_last(lab, err) || !doubt_ledge(lab, err) || !recheck_lines(lab, err) ||
+    if (!fm_doubt_levels(lab, err) || !recheck_lines(lab, err) ||
         !fm_sample_new_beginnings(lab, err))
         return false;
     if (lab->known.count <= was.count || !fm_refit_walk(lab, &was, WELL_DESCRIBED)) {
