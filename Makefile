@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 PREFIX ?= /usr/local
 export DESTDIR
 
-.PHONY: all deps run install test bench accuracy conformance lint fuzz package static clean
+.PHONY: all deps run install test test-long bench accuracy conformance lint fuzz package static clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -29,6 +29,11 @@ install: all
 test:
 	@tools/install-deps build test
 	@tools/run-tests $(BUILD) $(SETUP_FLAGS)
+
+# Random machines that take long, and on which something was wrong once
+test-long:
+	@tools/install-deps build test
+	@tools/run-tests --long $(BUILD) $(SETUP_FLAGS)
 
 bench: all
 	@meson test -C $(BUILD) --no-rebuild --benchmark --verbose

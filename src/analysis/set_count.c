@@ -8,9 +8,11 @@
 #define STEPS   (DENSITY * OCTAVES)
 /* By so much less likely is what a standard error is off. */
 #define AN_ERROR 0.5
-/* Steps of a search for a root, the least slope that it goes by, and a chance that is none. */
+/* Steps of a search for a root, the least slope that it goes by, a step that is none, and a chance
+   that is none. */
 #define NEWTON      6
 #define LEAST_SLOPE 1e-3
+#define THERE       1e-6
 #define CERTAIN     1e-12
 
 /* The part of sets that are full, where lines would be so many to a set if none were turned away:
@@ -31,17 +33,21 @@ static double part_full_of(double held, unsigned ways, double *offered)
     for (int i = 0; i < NEWTON; i++) {
         full = part_full(*offered, ways);
         const double slope = 1 - full - full * (ways - *offered + *offered * full);
-        *offered += (held - *offered * (1 - full)) / fmax(slope, LEAST_SLOPE);
+        const double step = (held - *offered * (1 - full)) / fmax(slope, LEAST_SLOPE);
+        *offered += step;
+        if (fabs(step) < THERE * *offered)
+            break;
     }
     return full;
 }
 
-void fm_expect_conflicts(double sets, unsigned ways, double expected[FM_MOST_OTHERS + 1])
+void fm_expect_conflicts(double sets, unsigned ways, unsigned most,
+                         double expected[FM_MOST_OTHERS + 1])
 {
     const double others = fmax(1, sets - 1);
     double offered = 0, sum = 0;
     expected[0] = 0;
-    for (unsigned n = 1; n <= FM_MOST_OTHERS; n++) {
+    for (unsigned n = 1; n <= most; n++) {
         const double held = (n - 1) / others;
         const double full = held < ways ? part_full_of(held, ways, &offered) : 1;
         sum -= log(fmax((1 - 1 / sets) * (1 - full), CERTAIN));
@@ -53,8 +59,11 @@ void fm_expect_conflicts(double sets, unsigned ways, double expected[FM_MOST_OTH
 static double likelihood(const struct fm_set_trials *seen, double sets, unsigned ways)
 {
     double expected[FM_MOST_OTHERS + 1], sum = 0;
-    fm_expect_conflicts(sets, ways, expected);
-    for (unsigned n = 1; n <= FM_MOST_OTHERS; n++)
+    unsigned most = FM_MOST_OTHERS;
+    while (most > 0 && !seen->trials[most])
+        most--;
+    fm_expect_conflicts(sets, ways, most, expected);
+    for (unsigned n = 1; n <= most; n++)
         if (seen->trials[n])
             sum += seen->hits[n] * log1p(-exp(-expected[n])) -
                    (seen->trials[n] - seen->hits[n]) * expected[n];

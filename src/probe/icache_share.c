@@ -55,7 +55,7 @@ static size_t choose_others(double sets, unsigned ways, size_t most)
 {
     double expected[FM_MOST_OTHERS + 1];
     size_t others = 1;
-    fm_expect_conflicts(sets, ways, expected);
+    fm_expect_conflicts(sets, ways, (unsigned)most * LINES_EACH, expected);
     while (others < most && expected[(others + 1) * LINES_EACH] < 1)
         others++;
     return others;

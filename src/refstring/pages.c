@@ -28,21 +28,45 @@ static size_t digits(uint64_t page)
     return both;
 }
 
-/* The unit of a page that its visit number `visit` touches. Golden multiples spread neighbouring
-   pages over all units, and so their lines over all sets of a cache. No two visits touch the same
-   unit, since units are a power of two. */
-static size_t unit_of(const struct fm_page_plan *plan, size_t page, size_t visit)
+/* The units of all pages, a power of two, and what is the same at all visits of a page. */
+struct grid {
+    size_t units;
+    unsigned shift; /* of that many */
+    bool turns;     /* the second visits of pages */
+};
+struct page {
+    uint32_t number, first; /* unit; golden multiples spread neighbouring pages over all units, and
+                               so their lines over all sets of a cache */
+    uint32_t turn;
+};
+
+static struct grid grid_of(const struct fm_page_plan *plan)
 {
     const size_t units = plan->page / plan->unit;
-    const size_t first = (size_t)(fm_golden(page ^ plan->seed) * (double)units);
-    const size_t step = visit * (units > BLOCK ? BLOCK : 1);
-    const size_t unit = first ^ step % units ^ step / units;
-    if (visit % 2 == 0 || units <= BLOCK || plan->lines > units / BLOCK)
+    return (struct grid){.units = units,
+                         .shift = (unsigned)__builtin_ctzll(units),
+                         .turns = units > BLOCK && plan->lines <= units / BLOCK};
+}
+
+static struct page page_of(const struct fm_page_plan *plan, uint32_t number)
+{
+    const uint64_t drawn = number ^ plan->seed;
+    return (struct page){.number = number,
+                         .first = (uint32_t)(fm_golden(drawn) * (double)(plan->page / plan->unit)),
+                         .turn = (uint32_t)(digits(drawn) % BLOCK)};
+}
+
+/* The unit that a page's visit number `visit` touches. No two visits touch the same one. */
+static size_t unit_of(const struct grid *grid, const struct page *page, size_t visit)
+{
+    const size_t step = visit * (grid->units > BLOCK ? BLOCK : 1);
+    const size_t unit = page->first ^ (step & (grid->units - 1)) ^ step >> grid->shift;
+    if (visit % 2 == 0 || !grid->turns)
         return unit;
     /* Were it always as far to the other, a prefetcher that tries distances would bring it; were
        they neighbours, one that fetches these along. */
-    const size_t mate = unit_of(plan, page, visit - 1);
-    const size_t other = unit ^ digits(page ^ plan->seed) % BLOCK;
+    const size_t mate = unit_of(grid, page, visit - 1);
+    const size_t other = unit ^ page->turn;
     return other + 1 == mate || mate + 1 == other ? other ^ 2 : other;
 }
 
@@ -64,7 +88,10 @@ bool fm_page_string(struct fm_string *string, const struct fm_page_plan *plan, s
              last_page(plan), plan->page, plan->unit, plan->lines, burst,
              (unsigned long long)plan->seed);
     uint32_t *order = malloc(plan->count * sizeof *order);
-    if (!order) {
+    struct page *pages = malloc(plan->count * sizeof *pages);
+    if (!order || !pages) {
+        free(order);
+        free(pages);
         fm_string_free(string);
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to shuffle %zu pages", plan->count);
     }
@@ -73,14 +100,18 @@ bool fm_page_string(struct fm_string *string, const struct fm_page_plan *plan, s
     struct fm_rng rng;
     fm_rng_seed(&rng, plan->seed);
     fm_rng_shuffle(&rng, order, plan->count);
+    for (size_t i = 0; i < plan->count; i++)
+        pages[i] = page_of(plan, order[i]);
     uint32_t *word = string->orders[0].word;
+    const struct grid grid = grid_of(plan);
     for (size_t visit = 0; visit < plan->lines; visit += burst)
         for (size_t i = 0; i < plan->count; i++)
             for (size_t j = visit; j < visit + burst; j++) {
-                const size_t at =
-                    (size_t)order[i] * plan->page + unit_of(plan, order[i], j) * plan->unit;
+                const size_t at = (size_t)pages[i].number * plan->page +
+                                  unit_of(&grid, &pages[i], j) * plan->unit;
                 *word++ = (uint32_t)(at / FM_WORD);
             }
     free(order);
+    free(pages);
     return true;
 }

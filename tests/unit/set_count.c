@@ -46,7 +46,7 @@ static void expects_as_many_conflicts_as_there_are(void **state)
         const struct fm_set_trials seen = throw_often(lines, cases[i].sets, cases[i].ways, trials);
         const double part = (double)seen.hits[lines] / trials;
         double expected[FM_MOST_OTHERS + 1];
-        fm_expect_conflicts(cases[i].sets, cases[i].ways, expected);
+        fm_expect_conflicts(cases[i].sets, cases[i].ways, FM_MOST_OTHERS, expected);
         assert_true(fabs(part - (1 - exp(-expected[lines]))) < 0.01);
     }
 }
@@ -58,7 +58,7 @@ static void finds_the_sets(void **state)
         for (unsigned sets = 2; sets <= MOST_SETS; sets *= 4) {
             double expected[FM_MOST_OTHERS + 1];
             unsigned lines = 1;
-            fm_expect_conflicts(sets, ways, expected);
+            fm_expect_conflicts(sets, ways, FM_MOST_OTHERS, expected);
             while (lines < FM_MOST_OTHERS && expected[lines + 1] < 1)
                 lines++;
             const struct fm_set_trials few = throw_often(lines, sets, ways, 200);

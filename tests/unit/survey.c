@@ -194,7 +194,7 @@ static void stops_when_asked(void **state)
     fm_result_free(&result);
 
     const unsigned all = watcher.calls;
-    const unsigned parts = 8;
+    const unsigned parts = 5;
     for (unsigned part = 0; part < parts; part++) {
         watcher = (struct watcher){.stop_at = 1 + all * part / parts};
         lab_survey(&machine, &options, &result);
