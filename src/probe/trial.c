@@ -79,11 +79,21 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The mean of those readings, from one up to before another, at least of one. */
+static double mean_of(const double *ns, size_t from, size_t to)
+{
+    double sum = 0;
+    const size_t end = to > from ? to : from + 1;
+    for (size_t i = from; i < end; i++)
+        sum += ns[i];
+    return sum / (double)(end - from);
+}
+
 /* A coarse clock says 0 most of the time and a step now and then of what is shorter than that:
    those are no disturbance, and without them the average would be 0. */
 static struct fm_taken conclude(double *ns, size_t count, double step)
 {
-    double sum = 0, squares = 0;
+    double squares = 0;
     qsort(ns, count, sizeof *ns, ascending);
     size_t kept = (size_t)ceil(BELIEVED * (double)count);
     if (kept < 2)
@@ -91,16 +101,17 @@ static struct fm_taken conclude(double *ns, size_t count, double step)
     const double highest = ns[kept - 1] + step;
     while (kept < count && ns[kept] <= highest)
         kept++;
-    for (size_t i = 0; i < kept; i++)
-        sum += ns[i];
-    const double mean = sum / (double)kept;
+    const double mean = mean_of(ns, 0, kept);
     for (size_t i = 0; i < kept; i++)
         squares += (ns[i] - mean) * (ns[i] - mean);
-    return (struct fm_taken){.ns = mean,
+    struct fm_taken taken = {.ns = mean,
                              .error = sqrt(squares / (double)(kept - 1) / (double)kept),
                              .grain = step / 2 / sqrt((double)kept),
                              .least = ns[(size_t)(NEARLY_LEAST * (double)kept)],
                              .most = ns[kept - 1]};
+    for (size_t i = 0; i < FM_RANKS; i++)
+        taken.ranks[i] = mean_of(ns, i * kept / FM_RANKS, (i + 1) * kept / FM_RANKS);
+    return taken;
 }
 
 /* *references: how many were timed. */
@@ -193,6 +204,20 @@ static bool hits_miss(const struct fm_known *known, struct fm_taken hit)
     return nearest(known, known->levels[0].height_ns + hit.most - hit.least) > 0;
 }
 
+/* Whether rounds take more than those that hit by as much as one level takes, rank by rank: then
+   what makes hits differ, as translation does, makes the others differ just so. Two ranks may be
+   off, where rounds of one kind were a few more than of another. */
+static bool one_serves_all(const struct fm_known *known, struct fm_taken taken, struct fm_taken hit,
+                           size_t *level)
+{
+    double more[FM_RANKS];
+    for (size_t i = 0; i < FM_RANKS; i++)
+        more[i] = taken.ranks[i] - hit.ranks[i];
+    qsort(more, FM_RANKS, sizeof *more, ascending);
+    *level = nearest(known, known->levels[0].height_ns + more[1]);
+    return nearest(known, known->levels[0].height_ns + more[FM_RANKS - 2]) == *level;
+}
+
 struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken,
                                  struct fm_taken hit)
 {
@@ -202,6 +227,9 @@ struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken
     const double usual = usual_error(taken, hit);
     const size_t level = nearest(known, height);
     const bool unsure = hits_miss(known, hit);
+    size_t one;
+    if (unsure && one_serves_all(known, taken, hit, &one))
+        return (struct fm_served){.level = one, .low = one, .high = one, .clear = true};
     if (unsure || taken.error > MIXED * usual) {
         const double more = unsure ? hit.ns - hit.least : 0, less = unsure ? hit.most - hit.ns : 0;
         const size_t from = nearest(known, taken.least + beside - less);

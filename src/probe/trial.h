@@ -28,12 +28,15 @@ struct fm_trial {
                               be counted no time is taken (probe/served.h) */
 };
 
+#define FM_RANKS 8
+
 /* What an alternative took. */
 struct fm_taken {
-    double ns;          /* per reference */
-    double error;       /* standard error of that */
-    double grain;       /* … as far as the steps of the clock explain it */
-    double least, most; /* nearly the least of a round, and the most that is believed */
+    double ns;              /* per reference */
+    double error;           /* standard error of that */
+    double grain;           /* … as far as the steps of the clock explain it */
+    double least, most;     /* nearly the least of a round, and the most that is believed */
+    double ranks[FM_RANKS]; /* of the rounds, ascending, an equal part of them each: the means */
 };
 
 /* The line of the first level, also where stripes did not tell it but the gap did: then it is known
