@@ -21,12 +21,13 @@
 /* … and standard errors that either must be from the middle. */
 #define HALF 0.5
 #define SURE 2
-/* First lines of pages share few sets: part of the level that pages may take, and rounds where that
-   leaves few runs. */
-#define OF_LEVEL    4
+/* First lines of pages share few sets: part of the level that pages may take. */
+#define OF_LEVEL 4
+/* Rounds where that leaves few runs, or where the clock's step is longer than what all that a round
+   times can take more. */
 #define MANY_ROUNDS 64
 /* How often a run is asked at the most. */
-#define MOST_TIMES 4
+#define MOST_TIMES 8
 
 enum { ENDS, LINES, WORDS, BEFORE };
 /* Ends that were loaded; runs that were stored to, and all but the end of which were. */
@@ -95,17 +96,20 @@ static bool ask(struct fm_lab *lab, size_t run, bool into_pages, struct missing 
                              .group = {.unit = first->line, .span = first->line},
                              .beside = page + runs.range.lines * first->line,
                              .served = true};
+    const double step = first[1].height_ns - first->height_ns;
+    const double ends = (double)(runs.range.lines / runs.apart);
+    const bool coarse = lab->machine->info.clock.resolution_ns > ends * step;
     fm_trial_plan(lab, &trial);
     if (!fm_levels_are_counted(lab))
-        trial.rounds = into_pages ? MANY_ROUNDS : ROUNDS;
+        trial.rounds = into_pages || coarse ? MANY_ROUNDS : ROUNDS;
     trial.group.count = 1;
     runs.range.from += fm_trial_beside(&trial);
     if (!fm_lab_go_on(lab, 0.5, err) || !fm_trial_run(lab, &trial, taken, err))
         return false;
-    const double step = first[1].height_ns - first->height_ns;
     missing->stored = (taken[STORED].ns - taken[LOADED].ns) / step;
     missing->until = into_pages ? (taken[UNTIL].ns - taken[LOADED].ns) / step : 1;
-    missing->error = hypot(taken[STORED].error, taken[LOADED].error) / step;
+    const double stored = taken[STORED].error, until = into_pages ? taken[UNTIL].error : 0;
+    missing->error = hypot(fmax(stored, until), taken[LOADED].error) / step;
     return true;
 }
 
@@ -118,14 +122,15 @@ static bool is_clear(const struct missing *missing)
             missing->stored > fmax(ALL_OF, HALF + off));
 }
 
-/* Asks again, and takes the average, while that is not clear: the end of a single run is little for
-   a coarse clock. */
+/* Asks again, and takes the average, while that is not clear but may become so: the end of a single
+   run is little for a coarse clock. */
 static bool ask_well(struct fm_lab *lab, size_t run, bool into_pages, struct missing *missing,
                      bool *clear, struct fm_error *err)
 {
     struct missing sum = {0, 0, 0};
+    bool may_be = true;
     *clear = false;
-    for (unsigned times = 1; times <= MOST_TIMES && !*clear; times++) {
+    for (unsigned times = 1; times <= MOST_TIMES && may_be && !*clear; times++) {
         struct missing once;
         if (!ask(lab, run, into_pages, &once, err))
             return false;
@@ -133,6 +138,7 @@ static bool ask_well(struct fm_lab *lab, size_t run, bool into_pages, struct mis
                                hypot(sum.error, once.error)};
         *missing = (struct missing){sum.stored / times, sum.until / times, sum.error / times};
         *clear = is_clear(missing);
+        may_be = SURE * missing->error > HALF - NONE_OF;
     }
     return true;
 }
