@@ -1,23 +1,11 @@
 #include "probe/walk.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "analysis/monotone_steps.h"
 #include "probe/lab.h"
+#include "probe/walk_parts.h"
 #include "refstring/refstring.h"
 
-/* So few pages fit every TLB there is. */
-#define PAGES_IN_ANY_TLB 2
-/* Part of a latency that makes no difference. */
-#define GRAIN 0.01
-/* Smaller footprints that no larger one takes but half of, and a part that readings are off by. */
-#define SMALLER 3
-#define READING 0.1
-/* Changes of latency from one point to the next that a plateau may show. */
-#define STEADY 0.03
-/* … and so many times that make no more of a difference. */
-#define STEEPEST 3
 /* Steps of the clock that will do for one of many readings. */
 #define COARSE 48
 /* References of which a disturbance is a small part; those of a lap that does not cost much, and of
@@ -43,144 +31,9 @@
 /* … and what a sample counts for, whichever it takes: how often points are drawn hangs on what they
    show, and not on how long that takes to settle. */
 #define LAPS_EACH 3
-/* Footprints that a TLB can hardly tell apart. */
-#define NEAR 1.25
-/* Times a TLB's reach at which all of its pages miss. */
-#define TLB_BEHIND 2
 
 /* Points to an octave where the curve changes, in each effort. */
 static const double dense[] = {[FM_QUICK] = 4, [FM_NORMAL] = 8, [FM_THOROUGH] = 8};
-
-double fm_walk_mean(const struct fm_walk_point *point)
-{
-    return point->sum / point->placements - point->tlb_ns;
-}
-
-double fm_walk_error(const struct fm_walk_point *point)
-{
-    if (point->placements < 2)
-        return 0;
-    const double n = point->placements, whole = point->sum / n;
-    const double variance = (point->sum_of_squares - n * whole * whole) / (n - 1);
-    return variance > 0 ? sqrt(variance / n) / fm_walk_mean(point) : 0;
-}
-
-double fm_walk_tlb_error(const struct fm_walk_point *point)
-{
-    return point->tlb_error / fm_walk_mean(point);
-}
-
-/* Index of the first point not below bytes. */
-static size_t position(const struct fm_walk *walk, double bytes)
-{
-    size_t low = 0, high = walk->count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if ((double)walk->points[middle].bytes < bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The points on both sides of a footprint and how far between them it lies, on a log scale. */
-static double between(const struct fm_walk *walk, double bytes, const struct fm_walk_point **a,
-                      const struct fm_walk_point **b)
-{
-    const size_t at = position(walk, bytes);
-    *b = &walk->points[at < walk->count ? at : walk->count - 1];
-    *a = &walk->points[at > 0 ? at - 1 : 0];
-    if (*a == *b)
-        return 0;
-    return log(bytes / (double)(*a)->bytes) / log((double)(*b)->bytes / (double)(*a)->bytes);
-}
-
-double fm_walk_at(const struct fm_walk *walk, double bytes)
-{
-    const struct fm_walk_point *a, *b;
-    if (walk->count == 0)
-        return 0;
-    const double part = between(walk, bytes, &a, &b);
-    return exp(log(fm_walk_mean(a)) * (1 - part) + log(fm_walk_mean(b)) * part);
-}
-
-double fm_walk_tlb_at(const struct fm_walk *walk, double bytes)
-{
-    const struct fm_walk_point *a, *b;
-    if (walk->count == 0)
-        return 0;
-    const double part = between(walk, bytes, &a, &b);
-    return a->tlb_ns * (1 - part) + b->tlb_ns * part;
-}
-
-size_t fm_walk_unpack(const struct fm_walk *walk, double *bytes, double *latency, double *error)
-{
-    for (size_t i = 0; i < walk->count; i++) {
-        const struct fm_walk_point *point = &walk->points[i];
-        bytes[i] = (double)point->bytes;
-        latency[i] = fm_walk_mean(point);
-        if (error)
-            error[i] = hypot(fm_walk_error(point), fm_walk_tlb_error(point));
-    }
-    return walk->count;
-}
-
-bool fm_walk_is_spoilt(const struct fm_walk *walk, double from, double to)
-{
-    unsigned spoilt = 0, all = 0;
-    for (size_t i = position(walk, from); i < walk->count; i++) {
-        if ((double)walk->points[i].bytes > to)
-            break;
-        spoilt += walk->points[i].spoilt;
-        all += walk->points[i].placements;
-    }
-    return 2 * spoilt > all;
-}
-
-void fm_walk_cut(struct fm_walk *walk, double bytes)
-{
-    walk->count = position(walk, nextafter(bytes, INFINITY));
-}
-
-/* The point at a footprint, a new one where there was none; NULL when there is no room for it. */
-static struct fm_walk_point *point_at(struct fm_walk *walk, size_t bytes, size_t unit)
-{
-    const size_t i = position(walk, (double)bytes);
-    struct fm_walk_point *point = &walk->points[i];
-    if (i < walk->count && point->bytes == bytes)
-        return point;
-    if (walk->count == FM_WALK_POINTS)
-        return NULL;
-    memmove(point + 1, point, (walk->count - i) * sizeof *point);
-    walk->count++;
-    *point = (struct fm_walk_point){.bytes = bytes, .unit = unit, .low = INFINITY};
-    return point;
-}
-
-static void add_reading(const struct fm_lab *lab, struct fm_walk_point *point, double whole)
-{
-    point->placements++;
-    point->spoilt += lab->spoilt;
-    point->sum += whole;
-    point->sum_of_squares += whole * whole;
-    point->low = fmin(point->low, whole);
-    point->high = fmax(point->high, whole);
-}
-
-static void add_tlb_reading(struct fm_walk_point *point, double longer, unsigned weight)
-{
-    point->tlb_count += weight;
-    point->tlb_sum += weight * longer;
-    point->tlb_sum_of_squares += weight * longer * longer;
-}
-
-void fm_walk_forget(struct fm_walk_point *point)
-{
-    point->placements = point->spoilt = 0;
-    point->sum = point->sum_of_squares = point->high = 0;
-    point->low = INFINITY;
-}
 
 /* How points of the walk are measured, in each effort. */
 static const struct fm_care care_of[] = {[FM_QUICK] = {.repeats = 2, .references = 8192},
@@ -191,135 +44,10 @@ static const struct fm_care care_of[] = {[FM_QUICK] = {.repeats = 2, .references
    so it grows with the footprint. */
 static size_t unit_at(const struct fm_walk *walk, size_t bytes)
 {
-    const size_t at = position(walk, (double)bytes);
+    const size_t at = fm_walk_position(walk, (double)bytes);
     if (at == walk->count)
         return walk->unit;
     return walk->points[at == 0 || walk->points[at].bytes == bytes ? at : at - 1].unit;
-}
-
-static bool fits_any_tlb(const struct fm_lab *lab, size_t bytes)
-{
-    return bytes <= PAGES_IN_ANY_TLB * lab->machine->info.page_size;
-}
-
-double fm_walk_behind_tlbs(const struct fm_lab *lab)
-{
-    double behind = INFINITY;
-    for (unsigned level = 0; level < FM_TLB_LEVELS; level++) {
-        const struct fm_counted *found = fm_lab_counted(lab, FM_CACHE_LEVELS + level);
-        behind = found ? TLB_BEHIND * found->bytes : behind;
-    }
-    return behind;
-}
-
-/* Whether the TLB's part at a footprint is known without the sibling: nothing is asked of a TLB
-   yet, or it was measured on another placement (which changes nothing for a TLB), or it is the same
-   on both sides and these are near, or no TLB ends there. Of an edge that is looked at closely what
-   readings on both sides are at odds with counts, too. */
-static bool tlb_is_known(const struct fm_lab *lab, size_t bytes, bool closely)
-{
-    const struct fm_walk *walk = &lab->walk;
-    const struct fm_walk_point *a, *b;
-    if (fits_any_tlb(lab, bytes))
-        return true;
-    const size_t at = position(walk, (double)bytes);
-    if (at == walk->count)
-        return false;
-    between(walk, (double)bytes, &a, &b);
-    if (b->bytes == bytes && b->tlb_count)
-        return true;
-    const bool near = (double)b->bytes < NEAR * (double)a->bytes;
-    const double off = closely ? a->tlb_error + b->tlb_error : 0;
-    return (near || (double)a->bytes >= fm_walk_behind_tlbs(lab)) &&
-           b->tlb_ns - a->tlb_ns + off < GRAIN * fm_walk_mean(a);
-}
-
-/* Latency at a point as its own readings alone have it. */
-static double by_itself(const struct fm_walk_point *point)
-{
-    return point->sum / point->placements - point->tlb_sum / point->tlb_count;
-}
-
-/* How much that changes from a point to the next on one side of it which has such readings, for
-   each point on the way there: those between have no say, since what is taken for the TLB's part
-   there comes of what is to be fitted. */
-static double change_beside(const struct fm_walk *walk, size_t i, int side)
-{
-    const struct fm_walk_point *point = &walk->points[i];
-    const size_t all = side < 0 ? i : walk->count - 1 - i;
-    for (int away = 1; away <= (int)all; away++) {
-        const struct fm_walk_point *other = point + side * away;
-        if (other->tlb_count)
-            return fabs(by_itself(other) - by_itself(point)) / away;
-    }
-    return 0;
-}
-
-/* How unsure the difference of two readings is. What the clock adds grows with the reading. And in
-   the midst of a rise some policies answer one order with more misses than another, or take long to
-   come to rest: there the difference is of caches too, by no more than a part of the reading. */
-static double unsureness(const struct fm_walk *walk, size_t i)
-{
-    const struct fm_walk_point *point = &walk->points[i];
-    const double change = fmax(change_beside(walk, i, -1), change_beside(walk, i, 1));
-    const double steep = fmin(change / (STEADY * fabs(by_itself(point))), STEEPEST);
-    return point->sum / point->placements * (1 + steep * steep) / sqrt(point->tlb_count);
-}
-
-/* How far the fitted TLB's part is from the readings of a point, and these from each other. */
-static double misfit(const struct fm_walk_point *point)
-{
-    const double n = point->tlb_count, mean = point->tlb_sum / n;
-    const double variance = n > 1 ? (point->tlb_sum_of_squares - n * mean * mean) / (n - 1) : 0;
-    return hypot(mean - point->tlb_ns, sqrt(fmax(0, variance) / n));
-}
-
-/* What the TLB's part can be: latency does not fall as footprints grow, so what is left is not far
-   less than each of a few smaller ones takes, of which something may have disturbed one. A policy
-   that answers one order with more misses than the other passes for a TLB otherwise. The parts of
-   the smaller ones are known. */
-static double possible_tlb(const struct fm_walk *walk, size_t i, double tlb_ns)
-{
-    const double whole = walk->points[i].sum / walk->points[i].placements;
-    double least = INFINITY;
-    for (size_t before = i > SMALLER ? i - SMALLER : 0; before < i; before++)
-        least = fmin(least, fm_walk_mean(&walk->points[before]));
-    const double left = whole - tlb_ns;
-    const bool impossible = i > 0 && left < least / 2 && least - left > READING * whole;
-    return impossible ? fmax(0, whole - least) : tlb_ns;
-}
-
-/* Fits the TLB's part along the walk. It never falls as pages are added, so a reading that
-   something disturbed is outvoted by its neighbours. */
-static bool fit_tlb(struct fm_lab *lab, struct fm_error *err)
-{
-    struct fm_walk *walk = &lab->walk;
-    double measured[FM_WALK_POINTS], error[FM_WALK_POINTS], fitted[FM_WALK_POINTS];
-    size_t used = 0;
-    for (size_t i = 0; i < walk->count; i++) {
-        const struct fm_walk_point *point = &walk->points[i];
-        if (point->tlb_count == 0)
-            continue;
-        measured[used] = possible_tlb(walk, i, point->tlb_sum / point->tlb_count);
-        error[used++] = unsureness(walk, i);
-    }
-    if (used && !fm_monotone_steps(measured, error, used, fitted))
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to smooth the walk");
-    /* Where it was not measured, half way between the measured neighbours, or none yet. */
-    double before = 0;
-    for (size_t i = 0, next = 0; i < walk->count; i++) {
-        struct fm_walk_point *point = &walk->points[i];
-        const double after = next < used ? fmax(0, fitted[next]) : before;
-        if (point->tlb_count) {
-            before = after;
-            next++;
-        }
-        const double part = fits_any_tlb(lab, point->bytes) ? 0 : 0.5;
-        const double fit = point->tlb_count ? after : part * (before + after);
-        point->tlb_ns = possible_tlb(walk, i, fit);
-        point->tlb_error = point->tlb_count ? misfit(point) : part * (after - before);
-    }
-    return true;
 }
 
 /* Where counters have shown that a footprint is beyond a level, every reference goes to the next
@@ -372,7 +100,7 @@ static bool time_sibling(struct fm_lab *lab, const struct fm_walk_point *string,
         if (!fm_walk_time(lab, string->bytes, string->unit, 1, &warm, &single, err))
             return false;
         *tlb_ns = whole - least;
-        if (2 * whole - single < least * (1 + STEADY) + GRAIN * (whole + single))
+        if (2 * whole - single < least * (1 + FM_WALK_STEADY) + FM_WALK_GRAIN * (whole + single))
             return true;
     }
     if (!fm_walk_time(lab, string->bytes, string->unit, 1, care, &single, err))
@@ -393,11 +121,11 @@ static size_t thinness(const struct fm_lab *lab, size_t unit, bool thin)
 /* Whether a long string takes no longer than that of the next smaller footprint. */
 static bool is_no_longer(const struct fm_walk *walk, size_t bytes, size_t unit, double whole)
 {
-    const size_t at = position(walk, (double)bytes);
+    const size_t at = fm_walk_position(walk, (double)bytes);
     if (bytes / unit < DEAR_LAP || at == 0 || at < walk->count)
         return false;
     const struct fm_walk_point *smaller = &walk->points[at - 1];
-    return whole < smaller->sum / smaller->placements * (1 + GRAIN);
+    return whole < smaller->sum / smaller->placements * (1 + FM_WALK_GRAIN);
 }
 
 static bool measure(struct fm_lab *lab, size_t bytes, bool thin, const struct fm_care *care,
@@ -412,23 +140,24 @@ static bool measure(struct fm_lab *lab, size_t bytes, bool thin, const struct fm
     double whole;
     if (!fm_walk_time(lab, bytes, touched, bursts ? 2 : 1, care, &whole, err))
         return false;
-    const bool known = !bursts || (!sibling->always && tlb_is_known(lab, bytes, sibling->closely));
+    const bool known =
+        !bursts || (!sibling->always && fm_walk_tlb_is_known(lab, bytes, sibling->closely));
     double tlb_ns = fm_walk_tlb_at(walk, (double)bytes);
     /* Where nothing smaller was named, what takes less than a TLB's part between its neighbours
        says that it has another; but what takes no longer than the next smaller footprint, which has
        the same part at the most, need not be asked for it where that is dear. */
     const bool same = sibling->least > 0
-                          ? whole - tlb_ns < sibling->least * (1 + STEADY)
+                          ? whole - tlb_ns < sibling->least * (1 + FM_WALK_STEADY)
                           : !sibling->always && is_no_longer(walk, bytes, unit, whole);
     const struct fm_walk_point reading = {.bytes = bytes, .unit = touched, .sum = whole};
     if (!known && !same && !time_sibling(lab, &reading, sibling->least, care, &tlb_ns, err))
         return false;
-    struct fm_walk_point *point = point_at(walk, bytes, unit);
+    struct fm_walk_point *point = fm_walk_point_at(walk, bytes, unit);
     if (point) {
-        add_reading(lab, point, whole);
+        fm_walk_add_reading(lab, point, whole);
         if (!known)
-            add_tlb_reading(point, tlb_ns, weight);
-        if (!fit_tlb(lab, err))
+            fm_walk_add_tlb_reading(point, tlb_ns, weight);
+        if (!fm_walk_fit_tlb(lab, err))
             return false;
     }
     if (ns)
@@ -461,7 +190,7 @@ bool fm_walk_measure_well(struct fm_lab *lab, size_t bytes, double *ns, struct f
     if (lab->options->effort == FM_QUICK)
         return fm_walk_measure(lab, bytes, ns, err);
     const bool behind = (double)bytes >= fm_walk_behind_tlbs(lab);
-    const struct asking sibling = {.always = !fits_any_tlb(lab, bytes) && !behind};
+    const struct asking sibling = {.always = !fm_walk_fits_any_tlb(lab, bytes) && !behind};
     return measure(lab, bytes, false, &well, &sibling, ns, err);
 }
 
@@ -482,15 +211,6 @@ bool fm_walk_count(struct fm_lab *lab, size_t bytes, struct fm_sample *sample, s
                       lab->machine->ops->count(lab->machine, &string, 1, sample, err);
     fm_string_free(&string);
     return good;
-}
-
-/* Whether a TLB's part changes beside a point. */
-static bool is_at_tlb_edge(const struct fm_walk *walk, size_t i)
-{
-    const struct fm_walk_point *point = &walk->points[i];
-    const double before = i > 0 ? point[-1].tlb_ns : point->tlb_ns;
-    const double after = i + 1 < walk->count ? point[1].tlb_ns : point->tlb_ns;
-    return after - before > GRAIN * fm_walk_mean(point);
 }
 
 bool fm_walk_is_long(const struct fm_lab *lab, const struct fm_walk_point *point, bool thin)
@@ -529,7 +249,7 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
                                  .steps = COARSE,
                                  .references = lap < most_at_once ? lap : most_at_once};
     const bool asks = !how->drop && bursts && point->tlb_count < TLB_READINGS &&
-                      is_at_tlb_edge(&lab->walk, index);
+                      fm_walk_is_at_tlb_edge(&lab->walk, index);
     double whole, single = 0;
     lab->walk.references += LAPS_EACH * (double)lap;
     if (!time_in_turn(lab, point, unit, &care, asks ? &single : NULL, &whole, err))
@@ -538,9 +258,9 @@ bool fm_walk_sample(struct fm_lab *lab, size_t index, const struct fm_walk_sampl
     if (how->drop)
         return true;
     if (asks)
-        add_tlb_reading(point, single - whole, 1);
-    add_reading(lab, point, whole);
-    return fit_tlb(lab, err);
+        fm_walk_add_tlb_reading(point, single - whole, 1);
+    fm_walk_add_reading(lab, point, whole);
+    return fm_walk_fit_tlb(lab, err);
 }
 
 bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
@@ -555,16 +275,16 @@ bool fm_walk_mend(struct fm_lab *lab, size_t index, struct fm_error *err)
          !fm_walk_time(lab, point->bytes, unit, 1, &care_of[lab->options->effort], &single, err)))
         return false;
     const double before = point->sum / point->placements;
-    const bool steady = fabs(whole - before) < GRAIN * before;
+    const bool steady = fabs(whole - before) < FM_WALK_GRAIN * before;
     if (whole < before) {
         const bool asked = point->tlb_count > 0;
         *point = (struct fm_walk_point){.bytes = point->bytes, .unit = unit, .low = whole};
-        add_reading(lab, point, whole);
+        fm_walk_add_reading(lab, point, whole);
         if (asked)
-            add_tlb_reading(point, single - whole, 1);
+            fm_walk_add_tlb_reading(point, single - whole, 1);
     }
     point->steady = steady;
-    return fit_tlb(lab, err);
+    return fm_walk_fit_tlb(lab, err);
 }
 
 /* How close points need be: a rise that counters have shown the place of is seen by half of them.
