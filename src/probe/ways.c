@@ -2,15 +2,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/occupancy.h"
 #include "analysis/occupancy_fit.h"
 #include "core/units.h"
 #include "probe/columns.h"
-#include "probe/crowd_lines.h"
 #include "probe/probe.h"
 #include "probe/revise.h"
 #include "probe/ways_anywhere.h"
 #include "probe/ways_inside.h"
+#include "probe/ways_verdict.h"
 
 /* References that may be spent on a level, in each effort. */
 static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUGH] = 4e7};
@@ -38,56 +37,14 @@ static const double spend[] = {[FM_QUICK] = 2e6, [FM_NORMAL] = 24e6, [FM_THOROUG
    the part of them that misses then, since these are full. */
 #define LEAST_OTHERS 8
 #define FULL         0.5
-/* What lies outside of this is not what the walk saw. */
-#define BELOW 0.85
-#define ABOVE 1.3
-#define FAR   2.5
 /* Laps over many lines of each page that it takes to count two classes, at the least. */
 #define MANY_TRIALS 500
 /* Times what may be spent on the second level that may be on those behind it; and behind one of
    which nothing was found, where there is less hope. */
 #define DEEPER 1.5
 #define BLIND  0.5
-/* What luck with a few placements may have the walk and the expected filling of sets differ by, and
-   what the latter may be off by. */
-#define LUCK  0.25
-#define AGREE 0.05
-/* … and what a sharp edge may be off by. */
+/* What a sharp edge may be off by. */
 #define SHARP 0.02
-/* Times the level inside that what is expected must be: what that holds never misses here. */
-#define BEYOND 1.5
-/* Times what a level takes that is more than it can take. */
-#define FURTHER 2
-/* Part of a class with one page too many that misses where all do, as under LRU. */
-#define ALL 0.85
-/* … and one that is so small that it may be the level inside that misses, if that has as many ways.
- */
-#define CHEAP 0.3
-/* Times the price of a miss inside that is surely more. */
-#define DEARER 1.5
-/* Residuals of knees that describe the walk well, and times that the size of a knee of known ways
-   may be off. */
-#define WELL_DESCRIBED 0.9
-#define KNEE_IS_OFF    1.08
-#define NEARLY         1.2
-/* The most that the part which misses may seem to be. */
-#define NO_MORE 1.35
-
-/* Which lines of pages are used. */
-enum choice {
-    ONE_EACH,  /* at one place of its page */
-    SPARSE,    /* … and of one set of the level inside */
-    MANY_EACH, /* so many of each page that the level inside holds none, whatever chooses its sets
-                */
-    ANYWHERE   /* lines of every place */
-};
-
-/* Whether all items share a set of the level inside, which is overrun from the beginning: those of
-   one place do if it is a first one whose way is no larger than a page. */
-static bool is_one_class(struct fm_lab *lab, size_t index, enum choice choice)
-{
-    return index == 1 && (choice == SPARSE || (choice == ONE_EACH && fm_classes_of(lab, 0) == 1));
-}
 
 /* Lines that leave nothing in the level inside, whatever chooses its sets. */
 static double overrunning(struct fm_lab *lab, size_t index)
@@ -112,7 +69,7 @@ static bool is_asked(const struct fm_lab *lab, size_t index)
     return fm_lab_counted(lab, (unsigned)index) && !(lab->by_stores & 1u << index);
 }
 
-static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool counted,
+static bool prepare(struct fm_lab *lab, size_t index, enum fm_ways_choice choice, bool counted,
                     struct fm_crowd *crowd, struct fm_crowd_lines *lines)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
@@ -120,14 +77,15 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
     const double pages = fmax(CAPACITIES * fm_held_of(level), RISES * level->rise_to) / page;
     *lines = (struct fm_crowd_lines){
         .page = lab->machine->info.page_size, .period = lab->machine->info.page_size, .places = 1};
-    if (choice == SPARSE)
+    if (choice == FM_SPARSE)
         lines->period = fm_period_inside(lab, index);
     *crowd = (struct fm_crowd){.items = (size_t)pages + FEW_PAGES,
-                               .most = (size_t)(SMALL * ABOVE * level->rise_to / page) + FEW_PAGES,
+                               .most = (size_t)(SMALL * FM_WAYS_ABOVE * level->rise_to / page) +
+                                       FEW_PAGES,
                                .hit_ns = level->height_ns - lab->known.levels[0].height_ns,
                                .penalty_ns = level[1].height_ns - level->height_ns,
                                .unpriced = fm_level_is_hidden(&level[1]),
-                               .alone = is_one_class(lab, index, choice),
+                               .alone = fm_ways_one_class(lab, index, choice),
                                .spend = spend[lab->options->effort]};
     if (index > 1)
         crowd->spend *= fm_ways_of(lab, index - 1) > 0 ? DEEPER : BLIND;
@@ -142,7 +100,7 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
     if (index > 0)
         crowd->shallow =
             apart ? fm_overrun_apart(lab, index - 1, lines->period) : fm_overrun(lab, index - 1);
-    if (choice == MANY_EACH) {
+    if (choice == FM_MANY_EACH) {
         lines->each = many_of(lab, index);
         lines->apart = level->line;
         lines->in_order = true;
@@ -150,7 +108,7 @@ static bool prepare(struct fm_lab *lab, size_t index, enum choice choice, bool c
         crowd->hit_ns = level->height_ns;
         crowd->shallow = (size_t)(overrunning(lab, index) / (double)lines->each) + 1;
     }
-    crowd->kept = (choice == MANY_EACH ? 1 : FM_WAYS_KEPT) * crowd->shallow;
+    crowd->kept = (choice == FM_MANY_EACH ? 1 : FM_WAYS_KEPT) * crowd->shallow;
     const bool dear = MANY_TRIALS * (double)(crowd->shallow * lines->each) > crowd->spend;
     const double room = (double)fm_lab_limit(lab) / (double)lines->period;
     if ((double)crowd->items > room)
@@ -235,58 +193,6 @@ static void report(struct fm_lab *lab, size_t index, const char *attribute, cons
                                 .confidence = 0.97});
 }
 
-/* More than a miss of the level inside can take, in misses of this one. */
-static double inner_price(const struct fm_lab *lab, size_t index)
-{
-    const struct fm_known_level *level = &lab->known.levels[index];
-    return DEARER * (level->height_ns - level[-1].height_ns) /
-           (level[1].height_ns - level->height_ns);
-}
-
-/* Whether so much is not what the walk shows that a level of so many ways holds: at least what
-   begins to miss, at most what has missed all or would begin so by chance, and not far more than
-   the latter, which may be two levels that were taken for one. */
-static bool is_odd(struct fm_lab *lab, size_t index, double bytes, size_t ways)
-{
-    const struct fm_known_level *level = &lab->known.levels[index];
-    const struct fm_finding *capacity = fm_lab_measured(lab, index, "capacity");
-    const double held = fm_held_of(level);
-    if (fm_edge_is_sharp(capacity))
-        return bytes < capacity->low.number * (1 - AGREE) ||
-               bytes > capacity->high.number * (1 + AGREE);
-    const double by_chance = held / fm_occupancy_load(FM_CAPACITY_MISSES, (uint32_t)ways);
-    return bytes < BELOW * held || bytes > ABOVE * fmax(level->rise_to, by_chance) ||
-           bytes > FAR * by_chance;
-}
-
-static const char *const not_as_walked = "what it holds when filled is not what the walk shows";
-
-/* Why what was shown does not decide about ways; NULL: it does. One too many of the level inside
-   makes others miss that too, but these misses cost less. As long as this level is not full, or a
-   few pages seem to fill it, they may be all that was seen, unless a whole class misses at the full
-   price, or more than the level inside would take of as many; or unless all items are of one class
-   of the level inside, which is overrun from the beginning. */
-static const char *doubt_ways(struct fm_lab *lab, size_t index, const struct fm_crowded *shown,
-                              enum choice choice, size_t granule)
-{
-    const bool overrun = is_one_class(lab, index, choice);
-    const double bytes = (double)(shown->held * granule);
-    const char *reason = fm_crowd_ways_doubt(lab, shown);
-    if (reason)
-        return reason;
-    if (shown->full && is_odd(lab, index, bytes, shown->ways))
-        return not_as_walked;
-    if (index == 0)
-        return NULL;
-    const double inner = inner_price(lab, index);
-    const bool alike = (double)shown->ways == fm_ways_of(lab, index - 1);
-    if ((alike && (shown->misses < CHEAP || (!shown->full && inner > ALL))) ||
-        (((!shown->full && !overrun) || choice == MANY_EACH) &&
-         (shown->misses < fmin(ALL, inner) || shown->misses > NO_MORE)))
-        return "the groups of lines that collide may be those of the level inside";
-    return NULL;
-}
-
 /* Whether the level inside has to look for such lines further out; false where it spreads them over
    its sets, since it goes by other addresses. So far apart they span much memory: it is asked of as
    few as show it. */
@@ -331,95 +237,43 @@ static bool crowd_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd
     return good;
 }
 
-/* What pages have shown of a level, and why that does not decide; NULL: it does. */
-struct outcome {
-    struct fm_crowded shown;
-    enum choice choice;
-    bool behind;   /* a level behind it held them */
-    bool spread;   /* no pages collided by themselves: a hash spreads their lines */
-    bool anywhere; /* lines of any place were asked, since those of one did not decide */
-    size_t granule;
-    const char *why_ways, *why_held;
-};
-
-/* Whether the level inside keeps lines of one place of their pages, since these do not share sets
-   of it. */
-static bool keeps_one_each(struct fm_lab *lab, size_t index)
-{
-    const struct fm_finding *physical = fm_lab_measured(lab, index - 1, "physical_capacity");
-    return !physical || strcmp(physical->method, "occupancy") == 0 ||
-           strcmp(physical->method, "edge") == 0 || strcmp(physical->method, "knees") == 0;
-}
-
-static void judge(struct fm_lab *lab, size_t index, const struct fm_crowd *crowd,
-                  struct outcome *outcome)
-{
-    const struct fm_crowded *shown = &outcome->shown;
-    /* Of one class inside all would have been refused; but what it holds of that class it shows
-       nothing of. */
-    const bool one_class =
-        index == 0 || outcome->choice == SPARSE || fm_classes_of(lab, index - 1) == 1;
-    outcome->why_ways = doubt_ways(lab, index, shown, outcome->choice, outcome->granule);
-    if (!outcome->why_ways && index > 0 && one_class &&
-        (double)shown->held <= fm_ways_of(lab, index - 1))
-        outcome->why_ways =
-            "the level inside holds all lines that share a set of it and of this one";
-    if (!outcome->why_ways && !one_class && shown->full && shown->held < crowd->shallow)
-        outcome->why_ways = "the level inside holds a part of what this one seems to hold";
-    /* Of the first classes of few lines it may have a part in each. */
-    if (!outcome->why_ways && index > 1 && crowd->anew && outcome->choice == ONE_EACH &&
-        keeps_one_each(lab, index))
-        outcome->why_ways = "the level inside may hold a part of what this one seems to hold";
-    outcome->behind =
-        !crowd->tell && crowd->count > crowd->shallow && crowd->base_ns > FURTHER * crowd->hit_ns;
-    if (!outcome->why_ways && outcome->behind)
-        outcome->why_ways = "what is held takes longer than this level does: it is in one behind";
-    outcome->why_held = outcome->why_ways ? outcome->why_ways : fm_crowd_doubt(lab, shown);
-    const double line = (double)lab->known.levels[index].line;
-    const size_t groups = outcome->why_held ? 0 : shown->held / shown->ways;
-    const double sets = line > 0 ? (double)groups * (double)outcome->granule / line : 0;
-    if (sets > 0 && fm_round_sets(sets, sets) == 0)
-        outcome->why_held = "it seems to have a number of sets that no address bits choose";
-    if (!outcome->why_held && shown->shallow && !one_class)
-        outcome->why_held = "some of the level inside may have refused pages that fit into this "
-                            "one";
-}
-
 /* What is tried at the i-th time: one line of each page, by turns with those that pass the level
    inside by; and once many of each page. */
-static enum choice choose(struct fm_lab *lab, size_t index, bool counted, int i)
+static enum fm_ways_choice choose(struct fm_lab *lab, size_t index, bool counted, int i)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const size_t page = lab->machine->info.page_size;
     const bool sparse = index > 0 && fm_period_inside(lab, index) > page;
     const bool roomy = index == 1 && fm_held_of(level) > ROOMY * lab->known.levels[0].capacity;
-    if (index > 1 && level->line && !counted && i == (keeps_one_each(lab, index) ? 0 : 1 + sparse))
-        return MANY_EACH;
-    return sparse && (i % 2 == 0) != roomy ? SPARSE : ONE_EACH;
+    if (index > 1 && level->line && !counted &&
+        i == (fm_ways_keeps_one_each(lab, index) ? 0 : 1 + sparse))
+        return FM_MANY_EACH;
+    return sparse && (i % 2 == 0) != roomy ? FM_SPARSE : FM_ONE_EACH;
 }
 
 /* Crowds the level with pages until it is decided, some times at the most, on others each time:
    luck with the first few may spoil all that comes after. What decides the ways at least is kept.
    One time will do where misses are counted. */
 static bool try_pages(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
-                      struct fm_crowd_lines *lines, struct outcome *best, struct fm_error *err)
+                      struct fm_crowd_lines *lines, struct fm_ways_outcome *best,
+                      struct fm_error *err)
 {
     const double all = crowd->spend;
     const int tries =
         lines->counted ? 1 + (index > 0 && fm_period_inside(lab, index) > lines->page) : TRIES;
     double spent = 0;
-    *best = (struct outcome){.why_ways = ""};
+    *best = (struct fm_ways_outcome){.why_ways = ""};
     for (int i = 0; i < tries && spent < ENOUGH * all; i++) {
-        struct outcome one = {.choice = choose(lab, index, lines->counted, i)};
+        struct fm_ways_outcome one = {.choice = choose(lab, index, lines->counted, i)};
         if (!prepare(lab, index, one.choice, lines->counted, crowd, lines))
             continue;
         crowd->spend = all - spent;
-        if (one.choice == MANY_EACH && (i > 0 || is_asked(lab, index)))
+        if (one.choice == FM_MANY_EACH && (i > 0 || is_asked(lab, index)))
             crowd->spend /= is_asked(lab, index) ? 3 : 2;
         if (!crowd_pages(lab, index, crowd, lines, &one.shown, &one.granule, err))
             return false;
         spent += crowd->spent;
-        judge(lab, index, crowd, &one);
+        fm_ways_judge(lab, index, crowd, &one);
         one.spread = best->spread || crowd->anew || one.shown.used_up;
         if (best->why_ways || !one.why_held)
             *best = one;
@@ -450,21 +304,22 @@ static double sets_by_edge(struct fm_lab *lab, size_t index, size_t ways)
 /* … or by what laps over ever more lines of any place say, where one line too many makes its whole
    set miss. */
 static bool measure_sets(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
-                         struct fm_crowd_lines *lines, struct outcome *outcome,
+                         struct fm_crowd_lines *lines, struct fm_ways_outcome *outcome,
                          struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     double sets = outcome->anywhere ? sets_by_edge(lab, index, outcome->shown.ways) : 0;
     const bool edge = sets > 0;
     /* A lap that is counted has not settled: how much of it misses in the end is not known. */
-    if (!edge && (outcome->shown.misses < ALL || lines->counted))
+    if (!edge && (outcome->shown.misses < FM_WAYS_ALL || lines->counted))
         return true;
     if (!edge && !fm_sets_anywhere(lab, index, crowd, lines, outcome->shown.ways, &sets, err))
         return false;
     const double bytes = sets * (double)outcome->shown.ways * (double)level->line;
     outcome->why_held = sets == 0 ? "no one number of sets makes what laps take likely"
-                        : is_odd(lab, index, bytes, outcome->shown.ways) ? not_as_walked
-                                                                         : NULL;
+                        : fm_ways_are_odd(lab, index, bytes, outcome->shown.ways)
+                            ? fm_ways_not_as_walked
+                            : NULL;
     if (!outcome->why_held)
         report(lab, index, "physical_capacity", edge ? "edge" : "occupancy", bytes, lines);
     return true;
@@ -472,13 +327,13 @@ static bool measure_sets(struct fm_lab *lab, size_t index, struct fm_crowd *crow
 
 /* Lines of any place, where those of one place do not decide. */
 static bool measure_anywhere(struct fm_lab *lab, size_t index, struct fm_crowd *crowd,
-                             struct fm_crowd_lines *lines, struct outcome *outcome,
+                             struct fm_crowd_lines *lines, struct fm_ways_outcome *outcome,
                              struct fm_error *err)
 {
     struct fm_crowded shown;
     if (!fm_ways_anywhere(lab, index, crowd, lines, &shown, err))
         return false;
-    if (doubt_ways(lab, index, &shown, ANYWHERE, 0))
+    if (fm_ways_doubt(lab, index, &shown, FM_ANYWHERE, 0))
         return true;
     outcome->anywhere = true;
     outcome->why_ways = NULL;
@@ -510,8 +365,8 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
     const struct fm_known_level *level = &lab->known.levels[index];
     struct fm_crowd crowd;
     struct fm_crowd_lines lines;
-    struct outcome outcome;
-    if (!prepare(lab, index, ONE_EACH, counted, &crowd, &lines)) {
+    struct fm_ways_outcome outcome;
+    if (!prepare(lab, index, FM_ONE_EACH, counted, &crowd, &lines)) {
         static const char *const why = "where it begins and ends to miss is not known, or takes "
                                        "more memory than may be touched";
         leave_open(lab, index, "ways", why);
@@ -547,7 +402,7 @@ static bool measure(struct fm_lab *lab, size_t index, bool counted, struct fm_er
     if (outcome.why_ways)
         return true;
     const struct fm_found_ways what = {.ways = (unsigned)shown->ways,
-                                       .lru = shown->misses >= ALL,
+                                       .lru = shown->misses >= FM_WAYS_ALL,
                                        .anywhere = outcome.anywhere,
                                        .spread = outcome.spread,
                                        .pages = outcome.granule >= lines.page};
