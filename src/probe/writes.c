@@ -187,21 +187,40 @@ static bool ends_inside(const struct fm_lab *lab, const struct fm_taken taken[PO
 
 /* What lines may take that were written and leave the next level too, since a range of pages is too
    much for some of its sets: as many as were not served by it, twice the way out. */
-static double further_out(const struct fm_lab *lab, const struct fm_taken *clean)
+static double further_out(const struct fm_lab *lab, double clean_ns)
 {
     const struct fm_known_level *next = &lab->known.levels[1];
     if (lab->known.count < 3)
         return 0;
-    const double missed = (clean->ns - next->height_ns) / (next[1].height_ns - next->height_ns);
+    const double missed = (clean_ns - next->height_ns) / (next[1].height_ns - next->height_ns);
     return 2 * fmax(0, missed) * next[1].height_ns;
+}
+
+/* The luckier half of the rounds, where most of a range lies in the next level. */
+static struct fm_taken with_luck(const struct fm_taken *taken)
+{
+    const size_t half = FM_RANKS / 2;
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < half; i++)
+        sum += taken->ranks[i];
+    const double mean = sum / (double)half;
+    for (size_t i = 0; i < half; i++)
+        squares += (taken->ranks[i] - mean) * (taken->ranks[i] - mean);
+    return (struct fm_taken){
+        .ns = mean,
+        .error = hypot(sqrt(squares / (double)(half - 1) / (double)half), taken->grain)};
 }
 
 static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICIES])
 {
     const struct fm_known_level *first = &lab->known.levels[0];
-    const double all_more = taken[DIRTY].ns - taken[CLEAN].ns;
-    const double more = all_more - further_out(lab, &taken[CLEAN]);
-    const double error = hypot(taken[DIRTY].error, taken[CLEAN].error);
+    const struct fm_taken dirty = with_luck(&taken[DIRTY]), clean = with_luck(&taken[CLEAN]);
+    const double all_more = dirty.ns - clean.ns;
+    const double more = all_more - further_out(lab, clean.ns);
+    const double error = hypot(dirty.error, clean.error);
+    /* What leaves the level goes into the next, written or not; what stores go past to never does.
+     */
+    const bool exclusive = is_exclusive(lab, "l2.inclusion");
     const double apart = taken[OUTSIDE].ns - taken[INSIDE].ns;
     const double step = first[1].height_ns - first->height_ns;
     /* Prefetchers may have driven some of it out. */
@@ -209,13 +228,13 @@ static void report_policy(struct fm_lab *lab, const struct fm_taken taken[POLICI
     struct fm_finding *finding = fm_lab_finding(lab, 0, "write_policy", "");
     if (!finding)
         return;
-    if (more > SEEN * taken[CLEAN].ns && more > SURE * error)
+    if (more > SEEN * clean.ns && more > SURE * error)
         fm_decided(finding, fm_text("back"), 0.95, "clock", "dirty-victims");
-    else if (all_more > NOTHING * taken[CLEAN].ns && all_more > SURE * error)
+    else if (!exclusive && all_more > NOTHING * clean.ns && all_more > SURE * error)
         fm_undetermined(finding, "lines that were written leave the level hardly slower");
     else if (apart < SEEN * taken[INSIDE].ns || slow)
         fm_decided(finding, fm_text("through"), 0.95, "clock", "stores");
-    else if (is_exclusive(lab, "l2.inclusion") || ends_inside(lab, taken))
+    else if (exclusive || ends_inside(lab, taken))
         fm_decided(finding, fm_text("back"), 0.9, "clock", "stores");
     else {
         finding->candidate_count = 2;
