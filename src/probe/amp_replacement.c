@@ -101,10 +101,10 @@ static bool is_always_so(const unsigned gone[], size_t ways, int times)
     return so;
 }
 
-/* In how many of so many experiments each element was gone. What a meter adds by itself is what it
-   counts where nothing is gone. */
+/* In how many of so many experiments each element was gone, and the one more, which is there unless
+   the meter drives it out. What a meter adds by itself is what it counts where nothing is gone. */
 static bool try_all(struct fm_lab *lab, unsigned bit, const struct fm_counted *shape,
-                    unsigned gone[MOST_WAYS], int *times, struct fm_error *err)
+                    unsigned gone[MOST_WAYS + 1], int *times, struct fm_error *err)
 {
     double own = INFINITY, misses;
     for (int i = 0; i < REHEARSALS; i++) {
@@ -112,8 +112,8 @@ static bool try_all(struct fm_lab *lab, unsigned bit, const struct fm_counted *s
             return false;
         own = fmin(own, misses);
     }
-    for (int i = 0; i < TIMES && !(i >= ENOUGH && is_always_so(gone, shape->ways, i)); i++)
-        for (size_t element = 0; element < shape->ways; element++) {
+    for (int i = 0; i < TIMES && !(i >= ENOUGH && is_always_so(gone, shape->ways + 1, i)); i++)
+        for (size_t element = 0; element <= shape->ways; element++) {
             if (!try_one(lab, bit, shape, element, &misses, err))
                 return false;
             gone[element] += misses > own;
@@ -122,11 +122,13 @@ static bool try_all(struct fm_lab *lab, unsigned bit, const struct fm_counted *s
     return true;
 }
 
-enum verdict { OPEN, THE_SAME, BY_LOT };
+enum verdict { OPEN, DRIVEN_OUT, THE_SAME, BY_LOT };
 
 /* By lot every element is gone now and then, and none always. */
 static enum verdict judge(const unsigned gone[], size_t ways, int times)
 {
+    if (gone[ways] > SOMETIMES * times)
+        return DRIVEN_OUT;
     size_t always = 0, sometimes = 0;
     for (size_t i = 0; i < ways; i++) {
         const double part = (double)gone[i] / times;
@@ -153,10 +155,12 @@ static void report(struct fm_lab *lab, unsigned bit, enum verdict verdict)
                                                    .confidence = SURE});
         return;
     }
-    fm_undetermined(finding, verdict == THE_SAME
-                                 ? "always the same element is gone: some form of LRU, or the "
-                                   "first that came; the method does not tell them apart"
-                                 : "which element is gone is neither always the same nor any");
+    static const char *const why[] = {
+        [OPEN] = "which element is gone is neither always the same nor any",
+        [DRIVEN_OUT] = "counting itself drives elements out of so small a structure",
+        [THE_SAME] = "always the same element is gone: some form of LRU, or the first that came; "
+                     "the method does not tell them apart"};
+    fm_undetermined(finding, why[verdict]);
     finding->candidate_count = 0;
     for (size_t i = 0; verdict == THE_SAME && i < sizeof some / sizeof some[0]; i++)
         finding->candidates[finding->candidate_count++] = fm_text(some[i]);
@@ -165,7 +169,7 @@ static void report(struct fm_lab *lab, unsigned bit, enum verdict verdict)
 bool fm_amp_replacement(struct fm_lab *lab, unsigned bit, const struct fm_counted *shape,
                         struct fm_error *err)
 {
-    unsigned gone[MOST_WAYS] = {0};
+    unsigned gone[MOST_WAYS + 1] = {0};
     int times = 0;
     const bool first = bit == 0 || bit == FM_CACHE_LEVELS;
     if (!first || lab->by_stores & 1u << bit || shape->ways < FEWEST_WAYS ||

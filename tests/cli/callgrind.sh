@@ -53,6 +53,7 @@ comes_back 2048,2,64 4096,64,64
 if [ "${3:-}" = many ]; then
     comes_back 4096,1,32 65536,2,64
     method_finds amp 3072,3,64 20480,5,64 '["callgrind"]'
+    ok "amp: LRU is not told as lots" json '[.findings[] | select(.property == "l1d.replacement") | .value] == [null]'
     ok "amp: writes allocate" json '[.findings[] | select(.property == "l1d.write_allocate") | .value] == [true]'
     method_finds papi-cache 3072,3,64 20480,5,64 '["callgrind", "callgrind/double"]'
     ok "papi-cache: nothing is gone past" json '[.findings[] | select(.property | endswith("fp_bypass")) | .value] ==
