@@ -39,6 +39,8 @@
 #define FLAT 0.02
 /* A third of an octave. */
 #define SIDE 1.25
+/* No level takes so nearly as long as the next. */
+#define LEAST_STEP 1.12
 
 static double change(const struct fm_walk *walk, double from, double to)
 {
@@ -328,6 +330,15 @@ static void report_miss(struct fm_lab *lab, size_t index)
                     "curve:cache-only");
 }
 
+/* A level that was faster than the next when the walk came there, and is not now: others have
+   driven out what it held, and what was read is of the next. */
+static void doubt_alike(struct fm_known *known)
+{
+    for (size_t i = 1; i + 1 < known->count; i++)
+        if (known->levels[i].height_ns * LEAST_STEP > known->levels[i + 1].height_ns)
+            known->levels[i].hidden = 1;
+}
+
 static bool run(struct fm_lab *lab, struct fm_error *err)
 {
     const size_t count = lab->known.count;
@@ -340,6 +351,7 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         if (!fm_lab_go_on(lab, (double)i / (double)count, err) || !measure(lab, i, &mixtures, err))
             return false;
     fm_mixtures_solve(lab, &mixtures);
+    doubt_alike(&lab->known);
     for (size_t i = 0; i < count; i++)
         report(lab, i);
     for (size_t i = 0; i + 1 < count; i++)
