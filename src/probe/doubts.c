@@ -123,7 +123,9 @@ static bool time_runs(struct fm_lab *lab, struct runs *runs, struct fm_error *er
     for (size_t i = 0; i < RUNS && good; i++)
         if (!samples[i].disturbed)
             ns[count++] = samples[i].ns / (double)samples[i].references;
-    runs->spread = count < ENOUGH ? (struct fm_spread){0} : fm_spread_of(ns, count);
+    runs->spread = (struct fm_spread){0, 0};
+    if (count >= ENOUGH)
+        runs->spread = fm_spread_of(ns, count);
     return good;
 }
 
@@ -164,7 +166,7 @@ static bool is_blend(struct fm_lab *lab, size_t index, bool *blend, struct fm_er
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const struct fm_walk_point *point = middle_of(lab, level);
-    const double pages = (double)(point->bytes / lab->machine->info.page_size);
+    const double pages = (double)point->bytes / (double)lab->machine->info.page_size;
     struct runs runs = {.bytes = point->bytes,
                         .unit = point->unit,
                         .references = (unsigned)fmin(MOST, fmax(FEWEST, pages / OF_THEM))};

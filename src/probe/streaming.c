@@ -97,8 +97,8 @@ static bool ask(struct fm_lab *lab, size_t run, bool into_pages, struct missing 
                              .beside = page + runs.range.lines * first->line,
                              .served = true};
     const double step = first[1].height_ns - first->height_ns;
-    const double ends = (double)(runs.range.lines / runs.apart);
-    const bool coarse = lab->machine->info.clock.resolution_ns > ends * step;
+    const size_t ends = runs.range.lines / runs.apart;
+    const bool coarse = lab->machine->info.clock.resolution_ns > (double)ends * step;
     fm_trial_plan(lab, &trial);
     if (!fm_levels_are_counted(lab))
         trial.rounds = into_pages || coarse ? MANY_ROUNDS : ROUNDS;
