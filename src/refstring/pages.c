@@ -51,8 +51,9 @@ static struct grid grid_of(const struct fm_page_plan *plan)
 static struct page page_of(const struct fm_page_plan *plan, uint32_t number)
 {
     const uint64_t drawn = number ^ plan->seed;
+    const size_t units = plan->page / plan->unit;
     return (struct page){.number = number,
-                         .first = (uint32_t)(fm_golden(drawn) * (double)(plan->page / plan->unit)),
+                         .first = (uint32_t)(fm_golden(drawn) * (double)units),
                          .turn = (uint32_t)(digits(drawn) % BLOCK)};
 }
 
