@@ -41,21 +41,25 @@ static void set_open(struct set *set, enum fm_replacement replacement, unsigned 
     fm_rng_seed(&set->rng, seed);
 }
 
-/* Whether it missed. */
-static bool set_use(struct set *set, uint16_t block)
+static void set_take_in(struct set *set, uint16_t block)
 {
-    if (set->way_of[block] != NOWHERE) {
-        if (set->policy.hit)
-            set->policy.hit(&set->policy, set->state, set->ways, set->way_of[block]);
-        return false;
-    }
     const uint32_t way = set->policy.victim(&set->policy, set->state, set->ways, &set->rng);
     set->policy.fill(&set->policy, set->state, set->ways, way, &set->rng);
     if (set->block_in[way] != NOWHERE)
         set->way_of[set->block_in[way]] = NOWHERE;
     set->block_in[way] = block;
     set->way_of[block] = (uint16_t)way;
-    return true;
+}
+
+/* Whether it missed. */
+static inline bool set_use(struct set *set, uint16_t block)
+{
+    const uint16_t way = set->way_of[block];
+    if (way == NOWHERE)
+        set_take_in(set, block);
+    else if (set->policy.hit)
+        set->policy.hit(&set->policy, set->state, set->ways, way);
+    return way == NOWHERE;
 }
 
 static unsigned set_run(struct set *set, const struct fm_lap *lap)

@@ -4,14 +4,6 @@ __extension__ typedef unsigned __int128 fm_uint128;
 
 /* xoshiro256** (Blackman and Vigna), seeded through splitmix64 as its authors advise. */
 
-uint64_t fm_mix64(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 void fm_rng_seed(struct fm_rng *rng, uint64_t seed)
 {
     for (int i = 0; i < 4; i++)

@@ -22,6 +22,12 @@ double fm_rng_unit(struct fm_rng *rng);
 void fm_rng_shuffle(struct fm_rng *rng, uint32_t *items, size_t count);
 
 /* A well-mixed function of its argument, for places that need randomness without a state. */
-uint64_t fm_mix64(uint64_t x);
+static inline uint64_t fm_mix64(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
 
 #endif

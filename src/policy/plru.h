@@ -35,15 +35,23 @@ static inline uint64_t fm_plru_bits_use(uint64_t used, uint64_t all, uint32_t wa
     return (used | own) == all ? own : used | own;
 }
 
-/* The way at a place of the order that the tree makes: at each node the half that it points to
-   comes first. With no way empty, trees that agree in what lies at each place will go on doing so.
- */
-static inline uint32_t fm_plru_tree_way_at(uint64_t tree, uint32_t ways, uint32_t place)
+/* The order that the tree of up to 16 ways makes, a way in each nibble: at each node the half that
+   it points to comes first. With no way empty, trees that agree in what lies at each place will go
+   on doing so. */
+static inline uint64_t fm_plru_tree_order(uint64_t tree, uint32_t ways)
 {
-    uint32_t node = 1;
-    for (uint32_t half = ways / 2; half > 0; half /= 2)
-        node = 2 * node + ((uint32_t)(tree >> node & 1) ^ ((place & half) != 0));
-    return node - ways;
+    uint64_t order = ways > 1; /* the root; then the nodes of each level, the leaves at last */
+    for (uint32_t count = 1; count < ways; count *= 2) {
+        const uint32_t leaves = 2 * count == ways ? ways : 0;
+        uint64_t below = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t node = (uint32_t)(order >> 4 * i) & 15;
+            const uint32_t first = 2 * node + (uint32_t)(tree >> node & 1) - leaves;
+            below |= (uint64_t)(first | (first ^ 1) << 4) << 8 * i;
+        }
+        order = below;
+    }
+    return order;
 }
 
 /* The lowest way that was not used. Of a single way there is none such. */

@@ -20,6 +20,15 @@ static inline uint64_t slot_of(const struct fm_tags *tags, size_t slot, const st
     return fm_mix64(tag | alias << 32) ^ (more->in_parts ? more->parts[slot] : 0);
 }
 
+/* What two slots hold, of a pair of places. */
+static inline uint64_t print_pair(const struct fm_tags *tags, size_t a, size_t b,
+                                  const struct fm_cache *more, uint32_t place)
+{
+    if (FM_LIKELY(!more))
+        return at_place(tags->tag[a] | (uint64_t)tags->tag[b] << 32, place);
+    return at_place(slot_of(tags, a, more), place) + at_place(slot_of(tags, b, more), place + 1);
+}
+
 static uint64_t print_ordered(const struct fm_tags *tags, const uint64_t *state, size_t base,
                               const struct fm_cache *more)
 {
@@ -36,28 +45,23 @@ static uint64_t print_packed(const struct fm_tags *tags, uint64_t order, size_t 
                              const struct fm_cache *more)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < tags->ways; i++, order >>= 4)
-        sum += at_place(slot_of(tags, base + (order & 15), more), i);
-    return sum;
-}
-
-static uint64_t print_tree(const struct fm_tags *tags, uint64_t tree, size_t base,
-                           const struct fm_cache *more)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < tags->ways; i++)
-        sum += at_place(slot_of(tags, base + fm_plru_tree_way_at(tree, tags->ways, i), more), i);
-    return sum;
+    uint32_t i = 0;
+    for (; i + 1 < tags->ways; i += 2, order >>= 8)
+        sum += print_pair(tags, base + (order & 15), base + (order >> 4 & 15), more, i);
+    return i < tags->ways ? sum + at_place(slot_of(tags, base + (order & 15), more), i) : sum;
 }
 
 static uint64_t print_as_it_stands(const struct fm_tags *tags, const uint64_t *state, size_t base,
                                    const struct fm_cache *more)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < tags->ways; i++)
+    uint32_t i = 0;
+    for (; i + 1 < tags->ways; i += 2)
+        sum += print_pair(tags, base + i, base + i + 1, more, i);
+    if (i < tags->ways)
         sum += at_place(slot_of(tags, base + i, more), i);
-    for (uint32_t i = 0; i < tags->words; i++)
-        sum += at_place(state[i], tags->ways + i);
+    for (uint32_t word = 0; word < tags->words; word++)
+        sum += at_place(state[word], tags->ways + word);
     return sum;
 }
 
@@ -72,7 +76,7 @@ static uint64_t print_row(const struct fm_tags *tags, uint32_t set, const struct
     else if (tags->ordered)
         sum = print_ordered(tags, state, base, more);
     else if (tags->turn && !drops && state[0] == 0)
-        sum = print_tree(tags, state[1], base, more);
+        sum = print_packed(tags, fm_plru_tree_order(state[1], tags->ways), base, more);
     else
         sum = print_as_it_stands(tags, state, base, more);
     return fm_mix64(sum ^ set);

@@ -20,12 +20,7 @@ static const uint64_t *state_of(const struct fm_tags *tags, uint32_t set)
 static uint64_t order_of(const struct fm_tags *tags, uint32_t set)
 {
     const uint64_t *state = state_of(tags, set);
-    uint64_t order = 0;
-    if (state[0])
-        return IN_PLACE;
-    for (uint32_t i = 0; i < tags->ways; i++)
-        order |= (uint64_t)fm_plru_tree_way_at(state[1], tags->ways, i) << 4 * i;
-    return order;
+    return state[0] ? IN_PLACE : fm_plru_tree_order(state[1], tags->ways);
 }
 
 void fm_turns_note(struct fm_tags *tags)
