@@ -4,6 +4,7 @@
 
 #include "analysis/blend.h"
 #include "probe/lab.h"
+#include "probe/walk_parts.h"
 #include "refstring/refstring.h"
 
 /* Times that a last level which is little slower than the one inside it is looked at again. */
@@ -23,18 +24,19 @@
 #define LAPS    3
 /* Readings of which what is left tells how they differ. */
 #define ENOUGH 128
-/* Part of a blend's variance that is enough to take a level for one, and what clock and TLB may
-   make of it. */
+/* Part of a blend's variance that is enough to take a level for one, and that no blend exceeds; and
+   what clock and TLB may make of it. */
 #define A_BLEND 0.8
+#define NO_MORE 1.25
 #define IN_IT   0.3
+/* Part of the step between the levels around it by which short runs may differ from the walk's. */
+#define AS_WALKED 0.1
 
-/* Index of the first point of the walk from a footprint on. */
-static size_t point_from(const struct fm_walk *walk, double bytes)
+/* Index of the point in the middle of a level's plateau. */
+static size_t middle_of(const struct fm_lab *lab, const struct fm_known_level *level)
 {
-    size_t i = 0;
-    while (i + 1 < walk->count && (double)walk->points[i].bytes < bytes)
-        i++;
-    return i;
+    const size_t at = fm_walk_position(&lab->walk, sqrt(level->flat_from * level->flat_to));
+    return at < lab->walk.count ? at : lab->walk.count - 1;
 }
 
 /* A last level that is little faster than memory may be memory on a better moment, since others use
@@ -51,8 +53,7 @@ static bool doubt_last(struct fm_lab *lab, struct fm_error *err)
     const struct fm_walk_point *last = &lab->walk.points[lab->walk.count - 1];
     const double step = level[1].height_ns / level->height_ns;
     const struct fm_walk_sampling how = {.fresh = true, .drop = true};
-    const size_t index[] = {point_from(&lab->walk, sqrt(level->flat_from * level->flat_to)),
-                            lab->walk.count - 1};
+    const size_t index[] = {middle_of(lab, level), lab->walk.count - 1};
     for (int turn = 0; turn < TURNS && step < FM_LEAST_STEP && !(turn && fm_lab_is_late(lab));
          turn++) {
         double ns[2];
@@ -77,7 +78,7 @@ static bool doubt_ledge(struct fm_lab *lab, struct fm_error *err)
     if (known->count < 3 || fm_lab_counted(lab, (unsigned)known->count - 2))
         return true;
     const struct fm_known_level *level = &known->levels[known->count - 2];
-    const size_t index = point_from(&lab->walk, sqrt(level->flat_from * level->flat_to));
+    const size_t index = middle_of(lab, level);
     const struct fm_walk_sampling how = {.fresh = true, .drop = true};
     const double height = fm_walk_mean(&lab->walk.points[index]);
     for (int again = 0; again < AGAIN && level[1].height_ns < FM_LEDGE * level->height_ns;
@@ -129,19 +130,12 @@ static bool time_runs(struct fm_lab *lab, struct runs *runs, struct fm_error *er
     return good;
 }
 
-/* The point in the middle of a level's plateau. */
-static const struct fm_walk_point *middle_of(const struct fm_lab *lab,
-                                             const struct fm_known_level *level)
-{
-    return &lab->walk.points[point_from(&lab->walk, sqrt(level->flat_from * level->flat_to))];
-}
-
 /* The variance of runs that take as long as those, by the clock alone: hits of the first level. */
 static bool by_clock(struct fm_lab *lab, const struct runs *like, double *variance,
                      struct fm_error *err)
 {
     const struct fm_known_level *first = &lab->known.levels[0];
-    const struct fm_walk_point *point = middle_of(lab, first);
+    const struct fm_walk_point *point = &lab->walk.points[middle_of(lab, first)];
     const double times = like->spread.mean / first->height_ns;
     struct runs runs = {.bytes = point->bytes,
                         .unit = point->unit,
@@ -161,11 +155,12 @@ static double by_tlb(const struct fm_lab *lab, const struct fm_walk_point *point
     return fm_blend_variance(2 * point->tlb_ns, 0, all, references);
 }
 
-/* Whether a level is but a blend of those around it. */
+/* Whether a level is but a blend of those around it. Runs so short that the pages of their own
+   readings cost more than the level does say nothing of it. */
 static bool is_blend(struct fm_lab *lab, size_t index, bool *blend, struct fm_error *err)
 {
     const struct fm_known_level *level = &lab->known.levels[index];
-    const struct fm_walk_point *point = middle_of(lab, level);
+    const struct fm_walk_point *point = &lab->walk.points[middle_of(lab, level)];
     const double pages = (double)point->bytes / (double)lab->machine->info.page_size;
     struct runs runs = {.bytes = point->bytes,
                         .unit = point->unit,
@@ -174,11 +169,13 @@ static bool is_blend(struct fm_lab *lab, size_t index, bool *blend, struct fm_er
     if (!fm_lab_place(lab, point->bytes, err) || !time_runs(lab, &runs, err) ||
         !by_clock(lab, &runs, &clock, err))
         return false;
-    const double whole =
-        fm_blend_variance(runs.spread.mean - 2 * point->tlb_ns, level[-1].height_ns,
-                          level[1].height_ns, runs.references);
+    const double low = level[-1].height_ns, high = level[1].height_ns;
+    const double mean = runs.spread.mean - 2 * point->tlb_ns;
+    const double whole = fm_blend_variance(mean, low, high, runs.references);
     const double noise = clock + by_tlb(lab, point, runs.references);
-    *blend = noise < IN_IT * whole && runs.spread.variance - noise > A_BLEND * whole;
+    const double left = runs.spread.variance - noise;
+    *blend = fabs(mean - fm_walk_mean(point)) < AS_WALKED * (high - low) && noise < IN_IT * whole &&
+             left > A_BLEND * whole && left < NO_MORE * whole;
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* What the files of the walk share with each other, and with nobody else. */
+/* What the files of the walk share with each other and with those who doubt what it shows. */
 #ifndef FM_PROBE_WALK_PARTS_H
 #define FM_PROBE_WALK_PARTS_H
 
