@@ -64,23 +64,28 @@ struct edge {
     struct fm_crossing crossing;
 };
 
-/* Where the walk first crosses the miss ratio, beginning on the level's plateau; 0: nowhere. */
+/* Where the walk crosses the miss ratio for good, beginning on the level's plateau; 0: nowhere.
+   What it crosses before and comes back from is a TLB whose part it was not taken for. */
 static double first_guess(const struct fm_lab *lab, const struct fm_known_level *level,
                           const struct edge *edge)
 {
     const struct fm_walk *walk = &lab->walk;
     const double threshold = edge->hit_ns + FM_CAPACITY_MISSES * (edge->miss_ns - edge->hit_ns);
     const double from = sqrt(level->flat_from * level->flat_to);
-    double before = 0;
+    double before = 0, guess = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const double bytes = (double)walk->points[i].bytes;
         if (bytes < level->flat_from)
             continue;
-        if (bytes >= from && fm_walk_mean(&walk->points[i]) > threshold)
-            return before > 0 ? sqrt(before * bytes) : bytes;
+        if (guess > 0 && bytes > level->rise_to)
+            break;
+        if (bytes < from || fm_walk_mean(&walk->points[i]) <= threshold)
+            guess = 0;
+        else if (guess <= 0)
+            guess = before > 0 ? sqrt(before * bytes) : bytes;
         before = bytes;
     }
-    return 0;
+    return guess;
 }
 
 static double ratio_of(const struct fm_lab *lab, const struct edge *edge, double bytes,
@@ -345,6 +350,11 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
     }
     if (high > TOO_WIDE * low) {
         fm_undetermined(finding, "page placement moves its rise too far for the placements tried");
+        return;
+    }
+    if (level->units_too_long) {
+        fm_undetermined(finding, "what it holds was counted in units that seem to be longer than "
+                                 "its lines");
         return;
     }
     const double bytes = floor(at / grain) * grain;

@@ -19,9 +19,15 @@
 /* Placements of which the mean alone tells where misses begin; the part of the way from one reading
    to the next that it is off by, since between them it may rise soon or late; and standard errors
    that the bounds of a capacity are apart from it. */
-#define MANY   16
+#define MANY   6
 #define UNSEEN 0.15
 #define BOUNDS 2.6
+
+/* How far what a hit takes may be off: a standard error. */
+static double hit_error(const struct fm_known_level *known)
+{
+    return (known->height_high - known->height_low) / (2 * BOUNDS);
+}
 
 /* The part that misses a level at a point of the walk, and how far that may be off. */
 static double misses_at(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
@@ -31,8 +37,12 @@ static double misses_at(const struct fm_lab *lab, const struct fm_fitted *fitted
     const double step = known[1].height_ns - known->height_ns;
     const double ns = fitted->latency[i] - fm_fit_beside(lab, level, fitted->bytes[i]);
     const struct fm_walk_point *point = &fitted->walk->points[i];
-    const double error = hypot(CLOCK_ERROR, hypot(fm_walk_error(point), fm_walk_tlb_error(point)));
-    *off = point->placements < ENOUGH ? INFINITY : SURE * error * fitted->latency[i] / step;
+    const double n = point->placements;
+    /* Of few placements the variance is not well known either: Student's. */
+    const double luck = fm_walk_error(point) * sqrt(n > 3 ? (n - 1) / (n - 3) : 1);
+    const double error = hypot(CLOCK_ERROR, hypot(luck, fm_walk_tlb_error(point)));
+    *off =
+        n < ENOUGH ? INFINITY : SURE * hypot(error * fitted->latency[i], hit_error(known)) / step;
     return (ns - known->height_ns) / step;
 }
 
@@ -90,6 +100,18 @@ static bool crossing_by_means(const struct fm_lab *lab, const struct fm_fitted *
     return true;
 }
 
+/* What neither can be surer of: luck with pages, which is that of all readings alike, and how long
+   a hit takes, from which misses are told. */
+static double least_error(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                          double at)
+{
+    const struct fm_known_level *known = &lab->known.levels[level];
+    const double steep = fm_steepness(fitted, level, at, FM_CAPACITY_MISSES);
+    const double missed =
+        hit_error(known) / (known[1].height_ns - known->height_ns) / FM_CAPACITY_MISSES;
+    return hypot(fm_luck(fitted, level, at, FM_CAPACITY_MISSES), missed / steep);
+}
+
 /* What knees and means tell, each by how sure it is. They come of the same readings, so that both
    are no surer than the better one; and less sure where they differ by more than that. */
 static void weigh(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
@@ -99,9 +121,10 @@ static void weigh(const struct fm_lab *lab, const struct fm_fitted *fitted, size
     if (!crossing_by_means(lab, fitted, level, &at, &error))
         return;
     const double other = log(interval[2] / interval[1]) / (2 * BOUNDS);
+    const double least = least_error(lab, fitted, level, interval[0]);
     const double apart = log(at / interval[0]);
     const double share = other * other / (error * error + other * other);
-    const double off = fmin(error, other) * fmax(1, fabs(apart) / hypot(error, other));
+    const double off = fmax(fmin(error, other) * fmax(1, fabs(apart) / hypot(error, other)), least);
     interval[0] *= exp(share * apart);
     interval[1] = interval[0] * exp(-BOUNDS * off);
     interval[2] = interval[0] * exp(BOUNDS * off);

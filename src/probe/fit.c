@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "analysis/occupancy.h"
 #include "probe/lab.h"
 #include "probe/placements.h"
 
@@ -36,6 +37,8 @@
 /* Around a crossing, and standard errors to be sure. */
 #define NEAR 1.25
 #define SURE 1.5
+/* Times a miss ratio, to see how steep it is there. */
+#define DOUBLE 2
 /* What the shapes of knees can be off by. */
 #define SHAPES 0.12
 /* … and where sets and ways are known. */
@@ -288,15 +291,30 @@ void fm_fit_levels(struct fm_lab *lab)
         count = find_places(lab, places);
 }
 
+double fm_steepness(const struct fm_fitted *fitted, size_t level, double at, double misses)
+{
+    const struct fm_knee_fit *fit = fitted->fit;
+    const struct fm_knee *knee = &fit->knees[level];
+    const double here =
+        log(fm_fit_misses(fit, level, at * NEAR) / fm_fit_misses(fit, level, at / NEAR)) /
+        (2 * log(NEAR));
+    /* Of many colours, or sets: few pages may be lucky on all placements that were tried, and then
+       seem to begin to miss all at once. */
+    const double by_chance =
+        log(DOUBLE * DOUBLE) / log(fm_occupancy_load(misses * DOUBLE, knee->ways) /
+                                   fm_occupancy_load(misses / DOUBLE, knee->ways));
+    const bool moves = fit->soft[level] || knee->shape == FM_KNEE_PAGES;
+    return moves ? fmin(here, by_chance) : here;
+}
+
 /* Misses come in groups, a set's worth of lines or a colour's worth of pages at a time, so that few
    groups were seen where few references miss. And neighbours on the machine come and go: that shows
    in how much readings differ. */
 double fm_luck(const struct fm_fitted *fitted, size_t level, double at, double misses)
 {
     const struct fm_walk *walk = fitted->walk;
-    const struct fm_knee_fit *fit = fitted->fit;
-    const struct fm_knee *knee = &fit->knees[level];
-    const double *heights = fit->heights;
+    const struct fm_knee *knee = &fitted->fit->knees[level];
+    const double *heights = fitted->fit->heights;
     double drawn = 1, error = 0, count = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
@@ -309,13 +327,9 @@ double fm_luck(const struct fm_fitted *fitted, size_t level, double at, double m
         error += fm_walk_error(point) * fm_walk_mean(point);
         count++;
     }
-    /* The steeper the knee, the less an error of the miss ratio moves it. */
-    const double steep =
-        log(fm_fit_misses(fit, level, at * NEAR) / fm_fit_misses(fit, level, at / NEAR)) /
-        (2 * log(NEAR));
     const double groups = sqrt(knee->ways / (misses * drawn));
     const double seen = error / fmax(count, 1) / ((heights[level + 1] - heights[level]) * misses);
-    return SURE * fmax(groups, seen) / steep;
+    return fmax(groups, seen) / fm_steepness(fitted, level, at, misses);
 }
 
 bool fm_fitted_is_sized(const struct fm_fitted *fitted, size_t level)
@@ -359,7 +373,7 @@ bool fm_fitted_crossing(const struct fm_fitted *fitted, size_t level, double mis
         range_of_choices(fitted, level, misses, low, high);
         return true;
     }
-    const double wide = exp(fm_luck(fitted, level, *at, misses) + SHAPES);
+    const double wide = exp(SURE * fm_luck(fitted, level, *at, misses) + SHAPES);
     *low = fmin(*low, *at / wide);
     *high = fmax(*high, *at * wide);
     return true;

@@ -63,7 +63,10 @@ double fm_fitted_blur(const struct fm_fitted *fitted, size_t level);
    level inside that still hits, the one outside that misses already. */
 double fm_fit_beside(const struct fm_lab *lab, size_t level, double bytes);
 
-/* How far luck with pages, and interference, can have moved that footprint, as a logarithm. */
+/* By how many parts the misses of a level grow there as the footprint grows by one. */
+double fm_steepness(const struct fm_fitted *fitted, size_t level, double at, double misses);
+
+/* The standard error that luck with pages, and interference, make of that footprint's logarithm. */
 double fm_luck(const struct fm_fitted *fitted, size_t level, double at, double misses);
 
 #endif

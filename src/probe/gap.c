@@ -198,11 +198,12 @@ static void bracket(const struct fm_lab *lab, struct search *search)
 }
 
 /* Lines further out were looked for from the first level's on: one that is as long may be shorter
-   where that is in doubt. */
-static void doubt_outer_lines(struct fm_lab *lab, double line)
+   where the gap shows another. And of units longer than lines a hashed level has room for more. */
+static void doubt_outer_lines(struct fm_lab *lab, double line, double by_gap)
 {
     for (size_t i = 1; i + 1 < lab->known.count; i++) {
         struct fm_finding *finding = fm_lab_finding(lab, i, "line", "B");
+        lab->known.levels[i].units_too_long = by_gap < line;
         if (finding && finding->status == FM_MEASURED && finding->value.number == line)
             fm_undetermined(finding, "it is as long as the first level's, which is in doubt");
     }
@@ -234,7 +235,7 @@ static void report(struct fm_lab *lab, const struct search *search, size_t line)
         finding->candidate_count = 2;
         finding->candidates[0] = finding->value;
         finding->candidates[1] = fm_number((double)line);
-        doubt_outer_lines(lab, finding->value.number);
+        doubt_outer_lines(lab, finding->value.number, (double)line);
         fm_undetermined(finding, "the linesize string and the gap string disagree");
     } else if (finding->status == FM_MEASURED) {
         finding->confidence = 0.99;

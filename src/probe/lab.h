@@ -33,10 +33,11 @@ struct fm_known_level {
     size_t unit;               /* granularity of the walk that showed it */
     size_t line;               /* 0: not determined */
     double line_certainty;
-    double line_bytes; /* the footprint that showed it */
-    bool flushed;      /* stripes showed another, and a flush this one */
-    double capacity;   /* 0: not determined */
-    size_t sector;     /* what a miss brings; 0: not determined */
+    double line_bytes;   /* the footprint that showed it */
+    bool units_too_long; /* lines may be shorter than what it was walked in */
+    bool flushed;        /* stripes showed another, and a flush this one */
+    double capacity;     /* 0: not determined */
+    size_t sector;       /* what a miss brings; 0: not determined */
 };
 
 struct fm_known {

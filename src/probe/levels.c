@@ -30,6 +30,10 @@
 /* … and times a footprint that a look must go further, to be worth it. */
 #define LEAST_LOOK 2
 
+/* Part of its misses by which shorter units show that a level is fuller than longer ones made it.
+ */
+#define OVERFULL 0.1
+
 /* Residuals of knees that describe the walk well. */
 #define WELL_DESCRIBED 0.9
 
@@ -311,6 +315,18 @@ static void publish_curve(struct fm_lab *lab)
     }
 }
 
+/* Where a hash chooses sets, units longer than lines leave room in them: a level seems to hold the
+   more. Where the address does, and where lines come in pairs, shorter ones take no longer. */
+static bool doubt_units(struct fm_lab *lab, struct fm_known_level *level, size_t unit,
+                        struct fm_error *err)
+{
+    double more_ns;
+    if (!fm_walk_shorter_cost(lab, level->rise_from, level->line, unit, &more_ns, err))
+        return false;
+    level->units_too_long = more_ns > OVERFULL * (level[1].height_ns - level->height_ns);
+    return true;
+}
+
 /* What lines are for a flush; those of the level behind are to be known before. A first level is
    asked where it is alone: behind another, pairs come into that. */
 static bool flush_lines(struct fm_lab *lab, struct fm_error *err)
@@ -321,6 +337,8 @@ static bool flush_lines(struct fm_lab *lab, struct fm_error *err)
         if (!fm_split_line(lab, i, shortest, false, &level->line, err))
             return false;
         level->flushed = level->line != shown;
+        if (i > 0 && level->line && level->line < shown && !doubt_units(lab, level, shown, err))
+            return false;
     }
     return true;
 }

@@ -30,7 +30,7 @@ static const struct spend {
 /* Pages drawn that show the shape of a rise. */
 #define ENOUGH_PAGES 12000
 /* How far luck may still have moved the beginning of a rise when the others are looked at. */
-#define CLOSE_ENOUGH 0.03
+#define CLOSE_ENOUGH 0.02
 /* Passes at the most. */
 #define MOST_PASSES 200
 /* Around where misses begin, by the contract's measure of it. */

@@ -120,6 +120,10 @@ bool fm_walk_time(struct fm_lab *lab, size_t bytes, size_t unit, unsigned burst,
    they show no level inside once more. On fresh pages. */
 bool fm_walk_longer_from(struct fm_lab *lab, size_t unit, double *from, struct fm_error *err);
 
+/* What shorter units take more than longer ones at a footprint, on fresh pages. */
+bool fm_walk_shorter_cost(struct fm_lab *lab, double bytes, size_t shorter, size_t longer,
+                          double *more_ns, struct fm_error *err);
+
 /* The mean latency of a point across placements, its relative standard error, and what the TLB's
    part may be off by, as a part of it. */
 double fm_walk_mean(const struct fm_walk_point *point);

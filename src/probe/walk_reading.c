@@ -61,3 +61,14 @@ bool fm_walk_longer_from(struct fm_lab *lab, size_t unit, double *from, struct f
     }
     return true;
 }
+
+bool fm_walk_shorter_cost(struct fm_lab *lab, double bytes, size_t shorter, size_t longer,
+                          double *more_ns, struct fm_error *err)
+{
+    double few, all;
+    if (!fm_lab_place(lab, (size_t)bytes, err) || !fm_lab_go_on(lab, lab->part, err) ||
+        !time_units(lab, bytes, longer, &few, err) || !time_units(lab, bytes, shorter, &all, err))
+        return false;
+    *more_ns = all - few;
+    return true;
+}

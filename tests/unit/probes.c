@@ -167,7 +167,7 @@ static void luck_makes_no_level(void **state)
     machine.noise = (struct fm_noise_description){.jitter = 0.01, .timer_ns = 8};
     struct fm_survey_options options = lab_options();
     options.only = "levels";
-    for (options.seed = 1; options.seed <= SEEDS; options.seed++) {
+    for (options.seed = 1; options.seed <= lab_of(SEEDS); options.seed++) {
         struct fm_result result;
         lab_survey(&machine, &options, &result);
         assert_non_null(fm_result_find(&result, "l3.line"));
@@ -191,7 +191,7 @@ static void luck_makes_no_set(void **state)
     struct fm_survey_options options = lab_options();
     options.only = "gap";
     options.effort = FM_QUICK;
-    for (options.seed = 1; options.seed <= LUCKY_SEEDS; options.seed++) {
+    for (options.seed = 1; options.seed <= lab_of(LUCKY_SEEDS); options.seed++) {
         struct fm_result result;
         lab_survey(&machine, &options, &result);
         const struct fm_finding *ways = lab_finding(&result, "l1d.ways");
@@ -211,7 +211,7 @@ static void a_latency_needs_no_plateau(void **state)
                                                    FM_REPLACE_NRU, FM_REPLACE_SRRIP};
     struct fm_survey_options options = lab_options();
     options.only = "latency";
-    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+    for (size_t i = 0; i < lab_of(sizeof policies / sizeof *policies); i++) {
         struct fm_description machine =
             lab_small(lab_cache(1, 16384, 64, 4), lab_cache(2, 131072, 64, 2));
         machine.caches[0].replacement = policies[i];

@@ -38,24 +38,35 @@ static size_t count_measured(const struct fm_result *result)
     return measured;
 }
 
+/* What a survey of the small machine takes that nothing limits. */
+static double whole_s;
+
+static void is_complete_without_a_budget(void **state)
+{
+    (void)state;
+    const struct fm_description machine = small_machine();
+    const struct fm_survey_options options = lab_options();
+    struct fm_result result;
+    lab_survey(&machine, &options, &result);
+    assert_true(result.complete);
+    assert_int_equal(count_unreached(&result, "out of time"), 0);
+    whole_s = result.elapsed_s;
+    fm_result_free(&result);
+}
+
 static void runs_out_of_time(void **state)
 {
     (void)state;
     const struct fm_description machine = small_machine();
     struct fm_survey_options options = lab_options();
     struct fm_result result;
-    lab_survey(&machine, &options, &result);
-    assert_true(result.complete);
-    assert_int_equal(count_unreached(&result, "out of time"), 0);
-    const double whole = result.elapsed_s;
-    fm_result_free(&result);
     size_t before = 0;
     for (int tenths = 0; tenths <= 4; tenths += 2) {
-        options.budget_s = whole * tenths / 10 + 1e-6;
+        options.budget_s = whole_s * tenths / 10 + 1e-6;
         lab_survey(&machine, &options, &result);
         assert_false(result.complete);
         /* The machine's own time is what counts; one string may run over. */
-        assert_true(result.elapsed_s < options.budget_s + 0.1 * whole);
+        assert_true(result.elapsed_s < options.budget_s + 0.1 * whole_s);
         const size_t measured = count_measured(&result);
         assert_true(count_unreached(&result, "out of time") > 0 && measured >= before);
         before = measured;
@@ -89,17 +100,14 @@ static void keeps_its_pace(void **state)
     const struct fm_description machine = small_machine();
     struct fm_survey_options options = lab_options();
     struct fm_result result;
-    lab_survey(&machine, &options, &result);
-    const double whole = result.elapsed_s;
-    fm_result_free(&result);
-    options.pace_s = 10 * whole;
+    options.pace_s = 10 * whole_s;
     lab_survey(&machine, &options, &result);
     assert_int_equal(count_unreached(&result, "out of time"), 0);
     fm_result_free(&result);
-    options.pace_s = whole / 4;
+    options.pace_s = whole_s / 4;
     lab_survey(&machine, &options, &result);
     assert_true(result.complete);
-    assert_true(result.elapsed_s < 0.8 * whole);
+    assert_true(result.elapsed_s < 0.8 * whole_s);
     assert_true(count_unreached(&result, "or a longer --budget") > 0);
     assert_true(is_measured(&result, "l1d.capacity") && is_measured(&result, "l1d.line"));
     assert_true(is_measured(&result, "l2.capacity") && is_measured(&result, "l2.line"));
@@ -120,9 +128,7 @@ static void shares_a_budget(void **state)
     const struct fm_description machine = small_machine();
     struct fm_survey_options options = lab_options();
     struct fm_result result;
-    lab_survey(&machine, &options, &result);
-    options.budget_s = 0.8 * result.elapsed_s;
-    fm_result_free(&result);
+    options.budget_s = 0.8 * whole_s;
     lab_survey(&machine, &options, &result);
     assert_true(is_measured(&result, "l1d.write_allocate"));
     fm_result_free(&result);
@@ -332,6 +338,7 @@ static void does_not_believe_disturbed_edges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_complete_without_a_budget),
         cmocka_unit_test(runs_out_of_time),
         cmocka_unit_test(keeps_within_a_budget_that_suffices),
         cmocka_unit_test(keeps_its_pace),

@@ -323,7 +323,7 @@ static void finds_a_folded_tlb(void **state)
     } tlbs[] = {{1536, 12, 1, FM_REPLACE_LRU},
                 {1024, 8, 1, FM_REPLACE_TREE_PLRU},
                 {768, 6, 2, FM_REPLACE_LRU}};
-    for (size_t i = 0; i < LAB_OF(sizeof tlbs / sizeof tlbs[0]); i++) {
+    for (size_t i = 0; i < lab_of(sizeof tlbs / sizeof tlbs[0]); i++) {
         struct fm_result result;
         struct fm_description machine = tlb_lab();
         add_tlb(&machine, 64, 4);

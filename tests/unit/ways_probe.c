@@ -84,7 +84,7 @@ static void lines_of_one_set_inside_find_them(void **state)
         {10240, 4, 40960, 2, FM_INDEX_PHYSICAL},  {32768, 1, 163840, 5, FM_INDEX_PHYSICAL},
         {32768, 1, 163840, 5, FM_INDEX_VIRTUAL},
     };
-    for (size_t i = 0; i < LAB_OF(sizeof machines / sizeof *machines); i++) {
+    for (size_t i = 0; i < lab_of(sizeof machines / sizeof *machines); i++) {
         struct fm_description machine = two_levels(machines[i].first, machines[i].first_ways,
                                                    machines[i].second, machines[i].second_ways);
         machine.page_mapping = FM_MAPPING_RANDOM;
@@ -122,7 +122,7 @@ static void finds_a_way_smaller_than_a_page(void **state)
 static void takes_in_no_page_too_many(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= LAB_OF(12); seed++) {
+    for (uint64_t seed = 1; seed <= lab_of(12); seed++) {
         struct fm_description machine = two_levels(16384, 4, 524288, 4);
         machine.caches[0].line = machine.caches[1].line = 32;
         machine.caches[0].latency = 3;
@@ -230,7 +230,7 @@ static void finds_a_third_level_behind_any_second(void **state)
                                              {FM_INDEX_VIRTUAL, FM_INDEX_VIRTUAL},
                                              {FM_INDEX_HASHED, FM_INDEX_PHYSICAL},
                                              {FM_INDEX_PHYSICAL, FM_INDEX_HASHED}};
-    for (size_t i = 0; i < LAB_OF(sizeof kinds / sizeof *kinds); i++) {
+    for (size_t i = 0; i < lab_of(sizeof kinds / sizeof *kinds); i++) {
         struct fm_description machine = two_levels(4096, 4, 40960, 5);
         struct fm_result result;
         machine.caches[1].latency = 12;
@@ -264,7 +264,7 @@ static void finds_columns_that_collide(void **state)
                   {786432, 2, FM_REPLACE_LRU},
                   {983040, 5, FM_REPLACE_BIT_PLRU},
                   {1048576, 8, FM_REPLACE_TREE_PLRU}};
-    for (size_t i = 0; i < LAB_OF(sizeof thirds / sizeof *thirds); i++) {
+    for (size_t i = 0; i < lab_of(sizeof thirds / sizeof *thirds); i++) {
         struct fm_description machine = two_levels(4096, 4, 65536, 4);
         struct fm_result result;
         machine.caches[1].index = FM_INDEX_HASHED;
