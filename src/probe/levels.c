@@ -331,7 +331,8 @@ static bool doubt_units(struct fm_lab *lab, struct fm_known_level *level, size_t
    asked where it is alone: behind another, pairs come into that. */
 static bool flush_lines(struct fm_lab *lab, struct fm_error *err)
 {
-    for (size_t i = lab->known.count - 1; i-- > (lab->known.count > 2);) {
+    const size_t innermost = lab->known.count > 2 ? 1 : 0;
+    for (size_t i = lab->known.count - 1; i-- > innermost;) {
         struct fm_known_level *level = &lab->known.levels[i];
         const size_t shown = level->line, shortest = i > 0 ? line_inside(level) : shown / 2;
         if (!fm_split_line(lab, i, shortest, false, &level->line, err))
