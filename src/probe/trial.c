@@ -204,18 +204,28 @@ static bool hits_miss(const struct fm_known *known, struct fm_taken hit)
     return nearest(known, known->levels[0].height_ns + hit.most - hit.least) > 0;
 }
 
+/* Whether what takes so long is near enough to a level not to be of two. */
+static bool is_near(const struct fm_known *known, size_t level, double height)
+{
+    const struct fm_known_level *own = &known->levels[level];
+    const double off = height - own->height_ns;
+    if (off < 0)
+        return level == 0 || !is_astray(-off, own->height_ns - own[-1].height_ns, 0);
+    return level + 1 == known->count || !is_astray(off, own[1].height_ns - own->height_ns, 0);
+}
+
 /* Whether rounds take more than those that hit by as much as one level takes, rank by rank: then
    what makes hits differ, as translation does, makes the others differ just so. Two ranks may be
    off, where rounds of one kind were a few more than of another. */
 static bool one_serves_all(const struct fm_known *known, struct fm_taken taken, struct fm_taken hit,
                            size_t *level)
 {
-    double more[FM_RANKS];
+    double height[FM_RANKS];
     for (size_t i = 0; i < FM_RANKS; i++)
-        more[i] = taken.ranks[i] - hit.ranks[i];
-    qsort(more, FM_RANKS, sizeof *more, ascending);
-    *level = nearest(known, known->levels[0].height_ns + more[1]);
-    return nearest(known, known->levels[0].height_ns + more[FM_RANKS - 2]) == *level;
+        height[i] = known->levels[0].height_ns + taken.ranks[i] - hit.ranks[i];
+    qsort(height, FM_RANKS, sizeof *height, ascending);
+    *level = nearest(known, height[1]);
+    return is_near(known, *level, height[1]) && is_near(known, *level, height[FM_RANKS - 2]);
 }
 
 struct fm_served fm_trial_served(const struct fm_lab *lab, struct fm_taken taken,
