@@ -203,7 +203,7 @@ static void doubt_outer_lines(struct fm_lab *lab, double line, double by_gap)
 {
     for (size_t i = 1; i + 1 < lab->known.count; i++) {
         struct fm_finding *finding = fm_lab_finding(lab, i, "line", "B");
-        lab->known.levels[i].units_too_long = by_gap < line;
+        lab->known.levels[i].units_too_long |= by_gap < line;
         if (finding && finding->status == FM_MEASURED && finding->value.number == line)
             fm_undetermined(finding, "it is as long as the first level's, which is in doubt");
     }
