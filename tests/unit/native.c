@@ -212,6 +212,9 @@ static void walks_touch_their_words(void **state)
     fm_walk_flush(&walk, 5);
     assert_int_equal(walk.at, 1);
     assert_int_equal(arena[3], 1);
+    fm_walk_flusher_here()(&walk, 7);
+    assert_int_equal(walk.at, 2);
+    assert_int_equal(arena[3], 1);
 }
 
 static double fastest(struct fm_machine *machine, const struct fm_string *string)

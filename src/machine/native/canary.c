@@ -19,8 +19,9 @@
 #define FORGIVE 1
 /* Steps to find out how long one takes. */
 #define TRIAL 4096
-/* Between two looks. */
-#define PAUSE_NS 10e6
+/* Between two looks: what is soon over costs little, and what goes on is not looked at for ever. */
+#define FIRST_PAUSE_NS   0.2e6
+#define LONGEST_PAUSE_NS 10e6
 
 static double walk(const struct fm_canary *canary, uint64_t steps)
 {
@@ -95,7 +96,8 @@ bool fm_canary_is_calm(const struct fm_canary *canary)
 
 bool fm_canary_wait(const struct fm_canary *canary, struct fm_patience *patience, double passed_ns)
 {
-    while (fm_patience_pause(patience, PAUSE_NS, passed_ns))
+    for (double pause_ns = FIRST_PAUSE_NS; fm_patience_pause(patience, pause_ns, passed_ns);
+         pause_ns = fmin(2 * pause_ns, LONGEST_PAUSE_NS))
         if (fm_canary_is_calm(canary))
             return true;
     return false;

@@ -5,6 +5,7 @@
 #include "core/machine.h"
 #include "core/meter.h"
 #include "machine/native/canary.h"
+#include "machine/native/loops.h"
 #include "machine/native/pin.h"
 #include "machine/native/placements.h"
 #include "machine/native/sibling.h"
@@ -21,6 +22,7 @@ struct fm_computer {
     struct fm_canary canary;
     struct fm_sibling sibling;
     struct fm_patience patience; /* with either */
+    fm_walk_flusher *flush;
 };
 
 /* The machine's run, count and chain. */

@@ -157,6 +157,21 @@ UNCHECKED void fm_walk_flush(struct fm_walk *walk, uint64_t references)
     fm_flush_done();
 }
 
+static UNCHECKED void flush_at_once(struct fm_walk *walk, uint64_t references)
+{
+    for (uint64_t left = references; left;) {
+        size_t end;
+        for (size_t i = stretch(walk, &left, &end); i < end; i++)
+            fm_flush_at_once((const void *)(uintptr_t)word_at(walk, i));
+    }
+    fm_flush_done();
+}
+
+fm_walk_flusher *fm_walk_flusher_here(void)
+{
+    return fm_can_flush_at_once() ? flush_at_once : fm_walk_flush;
+}
+
 static uint64_t add_chain(uint64_t operations)
 {
     uint64_t x = 1;

@@ -73,6 +73,7 @@ struct fm_machine *fm_native_open(int cpu, const struct fm_meter *clock, struct 
     }
     fm_watch_open(&computer->watch, computer->pin.cpu);
     computer->clock = clock;
+    computer->flush = fm_walk_flusher_here();
     computer->machine.ops = &ops;
     struct fm_machine_info *info = &computer->machine.info;
     snprintf(info->kind, sizeof info->kind, "native");

@@ -151,7 +151,7 @@ static uint64_t walk_phase(const struct work *work, const struct fm_phase *phase
         fm_walk_store(walk, work->values[phase->order], phase->references);
         return 0;
     case FM_OP_FLUSH:
-        fm_walk_flush(walk, phase->references);
+        work->computer->flush(walk, phase->references);
         return 0;
     case FM_OP_LOAD_PAIR: /* follows its chains, not its list */
         return 0;
