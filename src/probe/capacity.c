@@ -41,6 +41,8 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define ROUGH_FIT 1.2
 #define BY_SHAPES 1.3
 #define BY_LUCK   1.12
+/* … and what few points on few placements may be off by besides. */
+#define BY_HASTE 1.3
 /* Beyond an edge that counters have shown, and so near that the next level is far. */
 #define BEYOND 1.08
 /* … on either side of one that is another on each placement. */
@@ -391,7 +393,8 @@ bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
         return true;
     }
     const bool rough = index == 0 || lab->known.fit.error > ROUGH_FIT;
-    const double off = hidden ? BY_SHAPES : rough ? BY_LUCK : 1;
+    const double off =
+        (hidden ? BY_SHAPES : rough ? BY_LUCK : 1) * (lab->known.hasty ? BY_HASTE : 1);
     double interval[] = {at, low, high};
     fm_hold_to_readings(lab, &fitted, index, interval);
     interval[1] /= off;

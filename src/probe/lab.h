@@ -45,6 +45,9 @@ struct fm_known {
     size_t count;                                      /* memory included; 0: nothing known */
     bool memory_seen;                                  /* the last plateau is flat to its end */
     bool scattered;                                    /* page placement moves the rises */
+    /* Time did not suffice to see on more than a few points and placements how far: it may, and
+       edges are told with less certainty. */
+    bool hasty;
     /* The walk as a sum of knees; count 0 where that does not describe it. */
     struct fm_knee_fit fit;
     /* Latency of a level, where it was found without the fit; 0: not. */

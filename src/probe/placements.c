@@ -171,9 +171,10 @@ static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t fr
         if ((i == from && !place_to_compare(lab, rises, point->bytes, false, err)) ||
             !fm_sample_in(lab, rises->index[i], rises->way[i], i == from, drop, &ns, err))
             return false;
-        /* Twice in a row: once is noise. */
+        /* Twice in a row: once is noise, but where time did not suffice to set points close
+           together a rise may have no more than one. */
         const bool differs = compare && differ(rises->last[i], ns, FM_DIFFERENT);
-        if (differs && differed)
+        if (differs && (differed || fm_lab_is_late(lab)))
             rises->smallest = (double)point->bytes;
         differed = differs;
         rises->last[i] = ns;
@@ -385,8 +386,9 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
         return read_downward(lab, &rises, err);
     if (!compare_placements(lab, &rises, err))
         return false;
-    lab->known.scattered = rises.smallest > 0;
-    if (!lab->known.scattered || counted)
+    lab->known.hasty = fm_lab_is_late(lab);
+    lab->known.scattered = rises.smallest > 0 || lab->known.hasty;
+    if (!(rises.smallest > 0) || counted)
         return true;
     /* On other pages a rise may begin where the first showed none. */
     const double end = AFTER * (double)lab->walk.points[rises.index[0]].bytes;

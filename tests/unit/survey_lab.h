@@ -48,12 +48,13 @@ static inline void lab_expect_reasons(const struct fm_result *result)
             fail_msg("%s is undetermined, and no reason is given", result->findings[i].property);
 }
 
-/* With the machine's exact counters beside the clock, or without. */
-static inline void lab_survey_by(const struct fm_description *description, bool counters,
-                                 const struct fm_survey_options *options, struct fm_result *result)
+/* With the machine's exact counters beside the clock, or without; its pages lie as `luck` will. */
+static inline void lab_survey_at(const struct fm_description *description, uint64_t luck,
+                                 bool counters, const struct fm_survey_options *options,
+                                 struct fm_result *result)
 {
     struct fm_error err = {0};
-    struct fm_machine *machine = fm_simulated_open(description, 1, &err);
+    struct fm_machine *machine = fm_simulated_open(description, luck, &err);
     if (!machine)
         fail_msg("%s", err.text);
     fm_simulated_count(machine, counters);
@@ -62,6 +63,12 @@ static inline void lab_survey_by(const struct fm_description *description, bool 
         fail_msg("%s", err.text);
     machine->ops->close(machine);
     lab_expect_reasons(result);
+}
+
+static inline void lab_survey_by(const struct fm_description *description, bool counters,
+                                 const struct fm_survey_options *options, struct fm_result *result)
+{
+    lab_survey_at(description, 1, counters, options, result);
 }
 
 static inline void lab_survey(const struct fm_description *description,
