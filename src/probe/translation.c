@@ -155,6 +155,6 @@ bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const s
     size_t last = 0;
     for (size_t i = 0; i < list->count; i++)
         last = list->numbers[i] > last ? list->numbers[i] : last;
-    return fm_place_pages(lab, list, last + 1, err) &&
+    return fm_provide_pages(lab, list, last + 1, err) &&
            fm_time_translation(lab, list, care, found, err);
 }

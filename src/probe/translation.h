@@ -87,7 +87,8 @@ struct fm_page_run {
 bool fm_time_pages(struct fm_lab *lab, struct fm_page_list *list, const struct fm_page_run *run,
                    unsigned repeats, struct fm_translation *found, struct fm_error *err);
 
-/* The same of a list as it stands, on a fresh placement. */
+/* The same of a list as it stands, on a fresh placement; of larger pages than the base page in
+   another order, since these take long to clear. */
 bool fm_time_afresh(struct fm_lab *lab, const struct fm_page_list *list, const struct fm_care *care,
                     struct fm_translation *found, struct fm_error *err);
 
