@@ -371,6 +371,27 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
                  "who else uses it");
 }
 
+static void widen_by(double interval[3], double times)
+{
+    interval[1] /= times;
+    interval[2] *= times;
+}
+
+/* Of knees that describe a walk badly many do as well, and lie far apart: what readings tell alone
+   counts where it is surer. */
+static void tell_by_readings(struct fm_lab *lab, const struct fm_fitted *fitted, size_t index,
+                             double haste, double interval[3], const char **method)
+{
+    double told[3];
+    if (!fm_crossing_by_readings(lab, fitted, index, told))
+        return;
+    widen_by(told, haste);
+    if (told[2] * interval[1] >= interval[2] * told[1])
+        return;
+    memcpy(interval, told, sizeof told);
+    *method = "swept";
+}
+
 bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
     struct fm_known_level *level = &lab->known.levels[index];
@@ -393,19 +414,21 @@ bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
         return true;
     }
     const bool rough = index == 0 || lab->known.fit.error > ROUGH_FIT;
-    const double off =
-        (hidden ? BY_SHAPES : rough ? BY_LUCK : 1) * (lab->known.hasty ? BY_HASTE : 1);
+    const double haste = lab->known.hasty ? BY_HASTE : 1;
+    const double off = (hidden ? BY_SHAPES : rough ? BY_LUCK : 1) * haste;
     double interval[] = {at, low, high};
+    const char *method = "knees";
     fm_hold_to_readings(lab, &fitted, index, interval);
-    interval[1] /= off;
-    interval[2] *= off;
+    widen_by(interval, off);
+    if (index > 0 && !hidden && (rough || interval[2] > WIDE * interval[1]))
+        tell_by_readings(lab, &fitted, index, haste, interval, &method);
     /* Where all misses already, the knee that was fitted is that of another level. */
     if (interval[0] > level->rise_to) {
         fm_undetermined(finding, "its knee is not where the walk rises");
         level->capacity = 0;
         return true;
     }
-    report_capacity(lab, index, interval, "knees");
+    report_capacity(lab, index, interval, method);
     /* Others need to see it miss by itself. */
     if (hidden)
         level->capacity = 0;

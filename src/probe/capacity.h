@@ -17,4 +17,9 @@ bool fm_seems_steep(const struct fm_lab *lab, const struct fm_fitted *fitted, si
 void fm_hold_to_readings(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
                          double interval[3]);
 
+/* What readings alone tell of a capacity (at, low, high): on both sides of it they surely miss less
+   and more. For walks that knees describe badly. False where there are no such readings. */
+bool fm_crossing_by_readings(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                             double interval[3]);
+
 #endif

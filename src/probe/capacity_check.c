@@ -3,6 +3,7 @@
  * for by a knee elsewhere. */
 #include <math.h>
 
+#include "analysis/isotonic.h"
 #include "probe/capacity.h"
 #include "probe/lab.h"
 
@@ -154,4 +155,95 @@ void fm_hold_to_readings(const struct fm_lab *lab, const struct fm_fitted *fitte
     interval[0] = between(lab, fitted, level, interval[0] < low ? inside : outside - 1);
     interval[1] = fmin(low, interval[0] / BESIDE);
     interval[2] = fmax(high, interval[0] * BESIDE);
+}
+
+/* Luck that all readings share. */
+#define SHARED_LUCK 1.05
+/* Neighbours on either side that tell how far placements lie apart, where each has few. */
+#define NEIGHBOURS 1
+
+/* The variance of single readings about a point, and how many it is of. */
+static double spread_about(const struct fm_walk *walk, size_t i, double *freedom)
+{
+    const size_t from = i < NEIGHBOURS ? 0 : i - NEIGHBOURS;
+    double squares = 0;
+    *freedom = 0;
+    for (size_t j = from; j <= i + NEIGHBOURS && j < walk->count; j++) {
+        const struct fm_walk_point *point = &walk->points[j];
+        const double n = point->placements, mean = point->sum / n;
+        squares += fmax(0, point->sum_of_squares - n * mean * mean);
+        *freedom += n - 1;
+    }
+    return *freedom > 0 ? squares / *freedom : 0;
+}
+
+/* How far what a point misses may be off, by its own readings and its neighbours'. */
+static double surely_off(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                         size_t i)
+{
+    const struct fm_known_level *known = &lab->known.levels[level];
+    const struct fm_walk_point *point = &fitted->walk->points[i];
+    double freedom;
+    const double variance = spread_about(fitted->walk, i, &freedom);
+    if (freedom < ENOUGH)
+        return INFINITY;
+    const double luck = sqrt(variance / point->placements * freedom / (freedom - 2));
+    const double read = hypot(CLOCK_ERROR, fm_walk_tlb_error(point)) * fitted->latency[i];
+    return BOUNDS * hypot(luck, hypot(read, hit_error(known))) /
+           (known[1].height_ns - known->height_ns);
+}
+
+/* Part of a rise's points: those from its plateau to the next. */
+struct stretch {
+    double bytes[FM_WALK_POINTS], misses[FM_WALK_POINTS], weight[FM_WALK_POINTS];
+    double off[FM_WALK_POINTS];
+    size_t n;
+};
+
+static void read_stretch(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                         struct stretch *stretch)
+{
+    const struct fm_known_level *known = &lab->known.levels[level];
+    stretch->n = 0;
+    for (size_t i = 0; i < fitted->curve.n; i++) {
+        const size_t n = stretch->n;
+        double own;
+        if (fitted->bytes[i] < known->flat_from || fitted->bytes[i] > known[1].flat_from)
+            continue;
+        stretch->bytes[n] = fitted->bytes[i];
+        stretch->misses[n] = misses_at(lab, fitted, level, i, &own);
+        stretch->weight[n] = fitted->walk->points[i].placements;
+        stretch->off[n] = surely_off(lab, fitted, level, i);
+        stretch->n++;
+    }
+}
+
+bool fm_crossing_by_readings(const struct fm_lab *lab, const struct fm_fitted *fitted, size_t level,
+                             double interval[3])
+{
+    struct stretch stretch;
+    size_t inside = SIZE_MAX, outside = SIZE_MAX, after = 0;
+    read_stretch(lab, fitted, level, &stretch);
+    for (size_t i = 0; i < stretch.n && outside == SIZE_MAX; i++) {
+        if (stretch.misses[i] + stretch.off[i] < FM_CAPACITY_MISSES)
+            inside = i;
+        else if (stretch.misses[i] - stretch.off[i] > FM_CAPACITY_MISSES)
+            outside = i;
+    }
+    if (inside == SIZE_MAX || outside == SIZE_MAX ||
+        !fm_isotonic(stretch.misses, stretch.weight, stretch.n, stretch.misses))
+        return false;
+    while (after + 1 < stretch.n && stretch.misses[after] <= FM_CAPACITY_MISSES)
+        after++;
+    if (after == 0)
+        return false;
+    const double a = stretch.misses[after - 1], b = stretch.misses[after];
+    const double part = b > a ? (FM_CAPACITY_MISSES - a) / (b - a) : 0.5;
+    const double low = stretch.bytes[inside], high = stretch.bytes[outside];
+    const double at =
+        stretch.bytes[after - 1] * pow(stretch.bytes[after] / stretch.bytes[after - 1], part);
+    interval[0] = fmin(fmax(at, low), high);
+    interval[1] = low / SHARED_LUCK;
+    interval[2] = high * SHARED_LUCK;
+    return true;
 }

@@ -59,7 +59,24 @@ static struct fm_served any_of(struct fm_served a, struct fm_served b, struct fm
         .level = a.level, .low = low < c.low ? low : c.low, .high = high > c.high ? high : c.high};
 }
 
-/* What two looks of three at the most have in common; what none have is not clear. */
+/* Whether what one look has shown may be what another has. */
+static bool within(struct fm_served one, struct fm_served other)
+{
+    return one.low >= other.low && one.high <= other.high;
+}
+
+/* What a third look, in as many rounds as can be, makes of two that differ or are not clear: it
+   decides where it is clear and neither of them speaks against it. */
+static struct fm_served settle(struct fm_served first, struct fm_served second,
+                               struct fm_served third)
+{
+    if (third.clear && within(third, first) && within(third, second))
+        return third;
+    if (alike(first, second))
+        return first;
+    return alike(third, first) || alike(third, second) ? third : any_of(first, second, third);
+}
+
 bool fm_fetch_run(struct fm_lab *lab, const char *name, const struct fm_fetch *fetches,
                   unsigned count, const struct fm_group *group, struct fm_served *served,
                   struct fm_error *err)
@@ -77,17 +94,15 @@ bool fm_fetch_run(struct fm_lab *lab, const char *name, const struct fm_fetch *f
         return false;
     for (unsigned i = 0; i < count; i++) {
         served[i] = first[i];
-        all &= alike(first[i], second[i]);
+        all &= first[i].clear && alike(first[i], second[i]);
     }
     if (all)
         return true;
+    trial.rounds = trial.counted ? trial.rounds : FM_TRIAL_ROUNDS;
     if (!look(lab, &trial, served, err))
         return false;
     for (unsigned i = 0; i < count; i++)
-        if (alike(first[i], second[i]))
-            served[i] = first[i];
-        else if (!alike(served[i], first[i]) && !alike(served[i], second[i]))
-            served[i] = any_of(first[i], second[i], served[i]);
+        served[i] = settle(first[i], second[i], served[i]);
     return true;
 }
 

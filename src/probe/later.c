@@ -16,6 +16,8 @@
 /* Parts of the rise between which a reading tells where it is. */
 #define LOW_PART  0.1
 #define HIGH_PART 0.9
+/* Times the footprint at which a plateau seems to begin. */
+#define WELL_WITHIN 4
 /* Less than this is what two readings differ by. */
 #define MOVED 1.03
 
@@ -106,13 +108,21 @@ static bool find_move(struct fm_lab *lab, struct reading *last, double *move, st
     return true;
 }
 
-/* Times slower that memory is now, well within its plateau. */
+/* Where memory is read again: no further within its plateau than need be, since that takes long, and
+   far from its beginning, which is another moment by moment where strangers share the last level. */
+static double within_memory(const struct fm_known_level *memory)
+{
+    return fmin(WELL_WITHIN * memory->flat_from, sqrt(memory->flat_from * memory->flat_to));
+}
+
+/* Times slower that memory is now. */
 static bool find_slower(struct fm_lab *lab, struct reading *last, double *slower,
                         struct fm_error *err)
 {
     const struct fm_known_level *memory = &lab->known.levels[lab->known.count - 1];
     size_t index = 0;
-    while (index + 1 < lab->walk.count && (double)lab->walk.points[index].bytes < memory->flat_from)
+    const double bytes = within_memory(memory);
+    while (index + 1 < lab->walk.count && (double)lab->walk.points[index].bytes < bytes)
         index++;
     if (!read_again(lab, index, last, err))
         return false;

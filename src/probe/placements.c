@@ -174,7 +174,7 @@ static bool compare_placement(struct fm_lab *lab, struct rises *rises, size_t fr
         /* Twice in a row: once is noise, but where time did not suffice to set points close
            together a rise may have no more than one. */
         const bool differs = compare && differ(rises->last[i], ns, FM_DIFFERENT);
-        if (differs && (differed || fm_lab_is_late(lab)))
+        if (differs && (differed || lab->known.hasty))
             rises->smallest = (double)point->bytes;
         differed = differs;
         rises->last[i] = ns;
@@ -375,6 +375,7 @@ static bool all_are_sharp(const struct fm_lab *lab)
 bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
 {
     struct rises rises = {.smallest = 0};
+    lab->known.hasty = fm_lab_is_late(lab);
     /* What counters have looked at on many placements the clock sees on two, or on one where it is
        large: a second witness, and the less sure one. */
     const bool counted = has_counters(lab);
@@ -386,7 +387,6 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err)
         return read_downward(lab, &rises, err);
     if (!compare_placements(lab, &rises, err))
         return false;
-    lab->known.hasty = fm_lab_is_late(lab);
     lab->known.scattered = rises.smallest > 0 || lab->known.hasty;
     if (!(rises.smallest > 0) || counted)
         return true;

@@ -23,11 +23,8 @@
 #define SURE 2
 /* First lines of pages share few sets: part of the level that pages may take. */
 #define OF_LEVEL 4
-/* Rounds where that leaves few runs, or where the clock's step is longer than what all that a round
-   times can take more. */
-#define MANY_ROUNDS 64
 /* How often a run is asked at the most. */
-#define MOST_TIMES 8
+#define MOST_TIMES 32
 
 enum { ENDS, LINES, WORDS, BEFORE };
 /* Ends that were loaded; runs that were stored to, and all but the end of which were. */
@@ -100,8 +97,10 @@ static bool ask(struct fm_lab *lab, size_t run, bool into_pages, struct missing 
     const size_t ends = runs.range.lines / runs.apart;
     const bool coarse = lab->machine->info.clock.resolution_ns > (double)ends * step;
     fm_trial_plan(lab, &trial);
+    /* As many as can be where that leaves few runs, or where the clock's step is longer than what
+       all that a round times can take more. */
     if (!fm_levels_are_counted(lab))
-        trial.rounds = into_pages || coarse ? MANY_ROUNDS : ROUNDS;
+        trial.rounds = into_pages || coarse ? FM_TRIAL_ROUNDS : ROUNDS;
     trial.group.count = 1;
     runs.range.from += fm_trial_beside(&trial);
     if (!fm_lab_go_on(lab, 0.5, err) || !fm_trial_run(lab, &trial, taken, err))

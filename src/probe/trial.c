@@ -6,7 +6,6 @@
 
 #include "probe/served.h"
 
-#define MOST_ROUNDS 64
 #define PLACEMENTS  4
 #define LEAST_PAGES 2
 #define MOST_PAGES  32
@@ -54,7 +53,7 @@ void fm_trial_plan(const struct fm_lab *lab, struct fm_trial *trial)
     /* Where a round is shorter than a step of the clock it takes more of them. */
     const double coarse = fmin(4, fmax(1, step / each));
     const double rounds = fmax(LEAST_ROUNDS, REFERENCES / (double)pages) * coarse;
-    trial->rounds = (unsigned)fmin(MOST_ROUNDS, rounds) / PLACEMENTS * PLACEMENTS;
+    trial->rounds = (unsigned)fmin(FM_TRIAL_ROUNDS, rounds) / PLACEMENTS * PLACEMENTS;
     /* What is counted comes out the same in each, or nearly. */
     trial->counted = trial->served && fm_levels_are_fairly_counted(lab);
     if (trial->counted)
@@ -133,7 +132,7 @@ static bool time_one(struct fm_lab *lab, const struct fm_trial *trial, unsigned 
 }
 
 /* Whether the first two readings of each alternative are the same. */
-static bool agree(double ns[][MOST_ROUNDS], const size_t *count, unsigned alternatives)
+static bool agree(double ns[][FM_TRIAL_ROUNDS], const size_t *count, unsigned alternatives)
 {
     for (unsigned i = 0; i < alternatives; i++)
         if (count[i] < ENOUGH || fabs(ns[i][1] - ns[i][0]) > AGREE * fabs(ns[i][0]))
@@ -144,7 +143,7 @@ static bool agree(double ns[][MOST_ROUNDS], const size_t *count, unsigned altern
 bool fm_trial_run(struct fm_lab *lab, const struct fm_trial *trial, struct fm_taken *taken,
                   struct fm_error *err)
 {
-    double ns[FM_ALTERNATIVES][MOST_ROUNDS];
+    double ns[FM_ALTERNATIVES][FM_TRIAL_ROUNDS];
     size_t count[FM_ALTERNATIVES] = {0};
     uint64_t references[FM_ALTERNATIVES] = {0};
     struct fm_group group = trial->group;

@@ -11,6 +11,8 @@
 #include "refstring/refstring.h"
 
 #define FM_ALTERNATIVES 8
+/* Rounds at the most. */
+#define FM_TRIAL_ROUNDS 64
 
 struct fm_trial {
     const char *name;

@@ -55,8 +55,9 @@ static bool build_fill(const struct fm_trial *trial, unsigned alternative,
     return true;
 }
 
-static bool time_fills(struct fm_lab *lab, size_t sweep_bytes, struct fm_taken taken[FILLS],
-                       struct fm_error *err)
+/* At the least in so many rounds. */
+static bool time_fills(struct fm_lab *lab, size_t sweep_bytes, unsigned rounds,
+                       struct fm_taken taken[FILLS], struct fm_error *err)
 {
     const size_t line = lab->known.levels[0].line;
     struct fm_range sweep = {.unit = line, .lines = sweep_bytes / line};
@@ -68,6 +69,7 @@ static bool time_fills(struct fm_lab *lab, size_t sweep_bytes, struct fm_taken t
                              .beside = sweep.lines * line,
                              .served = true};
     fm_trial_plan(lab, &trial);
+    trial.rounds = !trial.counted && rounds > trial.rounds ? rounds : trial.rounds;
     sweep.from = fm_trial_beside(&trial);
     return fm_trial_run(lab, &trial, taken, err);
 }
@@ -96,7 +98,7 @@ static bool ask_behind(struct fm_lab *lab, size_t level, struct fm_error *err)
     }
     const double sweep = fmin(SWEEP * bytes_of(known - 1), ROOM * bytes_of(known));
     struct fm_taken taken[FILLS], inner[FILLS];
-    if (!time_fills(lab, 0, inner, err) || !time_fills(lab, (size_t)sweep, taken, err))
+    if (!time_fills(lab, 0, 0, inner, err) || !time_fills(lab, (size_t)sweep, 0, taken, err))
         return false;
     const double step = known[1].height_ns - known->height_ns;
     const double more = (taken[STORED].ns - taken[LOADED].ns) / step;
@@ -112,14 +114,31 @@ static bool ask_behind(struct fm_lab *lab, size_t level, struct fm_error *err)
     return true;
 }
 
+/* Which levels serve what was stored and what was left alone after a flush. What is not clear is
+   asked again, in as many rounds as can be: translation may differ by more than a level does. */
+static bool see_fills(struct fm_lab *lab, struct fm_served *stored, struct fm_served *left,
+                      struct fm_error *err)
+{
+    static const unsigned rounds[] = {0, FM_TRIAL_ROUNDS, FM_TRIAL_ROUNDS};
+    struct fm_taken taken[FILLS];
+    *stored = *left = (struct fm_served){.clear = false};
+    for (size_t look = 0; look < sizeof rounds / sizeof *rounds; look++) {
+        if (!time_fills(lab, 0, rounds[look], taken, err))
+            return false;
+        *stored = fm_trial_served(lab, taken[STORED], taken[LOADED]);
+        *left = fm_trial_served(lab, taken[LEFT], taken[LOADED]);
+        if (stored->clear && left->clear)
+            break;
+    }
+    return true;
+}
+
 static bool ask_allocate(struct fm_lab *lab, struct fm_error *err)
 {
     const size_t levels = lab->known.count - 1;
-    struct fm_taken taken[FILLS];
-    if (!time_fills(lab, 0, taken, err))
+    struct fm_served stored, left;
+    if (!see_fills(lab, &stored, &left, err))
         return false;
-    const struct fm_served stored = fm_trial_served(lab, taken[STORED], taken[LOADED]);
-    const struct fm_served left = fm_trial_served(lab, taken[LEFT], taken[LOADED]);
     const bool clear = stored.clear && left.clear && left.level > 0;
     for (size_t level = 0; level < levels; level++) {
         if (!clear)
