@@ -316,14 +316,25 @@ static void warn_of_turns(const struct fathom_machine *machine, struct fm_result
 
 /* Seconds that a survey by the clock of this computer should take, in each effort; of others nobody
    waits for the time that they tell. */
+#define QUICK_S 5.0
+
 static double pace_of(const struct fathom_machine *machine, const struct fathom_options *options)
 {
-    static const double paces[] = {[FM_QUICK] = 5, [FM_NORMAL] = 14.5, [FM_THOROUGH] = 0};
+    static const double paces[] = {[FM_QUICK] = QUICK_S, [FM_NORMAL] = 14.5, [FM_THOROUGH] = 0};
     const char *recorded = machine->file ? fm_recording_option(&machine->recording, PACE) : NULL;
     if (recorded)
         return strtod(recorded, NULL);
     const bool models = machine->tally && machine->tally->info.alone;
     return machine->clock && !models ? paces[options->survey.effort] : 0;
+}
+
+/* Who gives this computer no longer than a quick survey takes gets one: of a whole survey there
+   would be its beginning, which tells nothing yet. */
+static enum fm_effort effort_of(const struct fm_survey_options *options)
+{
+    const bool brief =
+        options->pace_s > 0 && options->budget_s > 0 && options->budget_s <= QUICK_S;
+    return brief && options->effort == FM_NORMAL ? FM_QUICK : options->effort;
 }
 
 static bool run(struct fathom_machine *machine, const struct fathom_options *options,
@@ -334,6 +345,7 @@ static bool run(struct fathom_machine *machine, const struct fathom_options *opt
     survey.progress = watch;
     survey.progress_data = watcher;
     survey.pace_s = pace_of(machine, options);
+    survey.effort = effort_of(&survey);
     if (!fm_survey(machine->machine, &machine->claims, &survey, result, err))
         return false;
     warn_of_turns(machine, result);

@@ -333,6 +333,12 @@ static bool is_soft(const struct fm_lab *lab, size_t index)
                LONG_RISE * fm_fit_crossing(fit, index, FM_CAPACITY_MISSES);
 }
 
+static void widen_by(double interval[3], double times)
+{
+    interval[1] /= times;
+    interval[2] *= times;
+}
+
 /* Tells what a level holds, or about what, or that it moves too far to be told. */
 static void report_capacity(struct fm_lab *lab, size_t index, const double interval[3],
                             const char *method)
@@ -369,12 +375,6 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
         snprintf(finding->note, sizeof finding->note,
                  "the range alone is sure: where it begins to miss moves, with the pages or with "
                  "who else uses it");
-}
-
-static void widen_by(double interval[3], double times)
-{
-    interval[1] /= times;
-    interval[2] *= times;
 }
 
 /* Of knees that describe a walk badly many do as well, and lie far apart: what readings tell alone
@@ -468,7 +468,12 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
     const double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), onset(edge));
     const double high = fmin(edge->crossing.high, edge->bytes[edge->footprints - 1]);
     const double at = fmin(edge->crossing.at, onset(edge));
-    report_capacity(lab, edge->level, (const double[]){at, low, high}, "swept");
+    double interval[] = {at, low, high};
+    /* The few placements that an edge is looked for on may be lucky alike, and who else uses an
+       outer level does not come and go while that takes place. */
+    if (lab->known.scattered && edge->level > 0)
+        widen_by(interval, BY_LUCK);
+    report_capacity(lab, edge->level, interval, "swept");
     return true;
 }
 

@@ -12,7 +12,7 @@
 /* References that may be spent on a level, in each effort: by its event, which tells each miss, and
    by the clock, which has by then told what it will tell, or will not in three times as many. */
 static const double spend_counting[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1e8, [FM_THOROUGH] = 1e9},
-                    spend_timing[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 3e7, [FM_THOROUGH] = 3e8};
+                    spend_timing[] = {[FM_QUICK] = 3e6, [FM_NORMAL] = 3e7, [FM_THOROUGH] = 3e8};
 /* Pages to choose from, in those at which misses are many: the last class to be filled waits long
    for its last member, and then as long again until it is sure to be the last. */
 #define RISES 6

@@ -19,7 +19,7 @@
    are tried first, which are few. */
 #define MOST_OF_TWOS 64
 /* References spent on one level at the most, in each effort. */
-static const double spend[] = {[FM_QUICK] = 1e7, [FM_NORMAL] = 1.5e7, [FM_THOROUGH] = 3e8};
+static const double spend[] = {[FM_QUICK] = 3e6, [FM_NORMAL] = 1.5e7, [FM_THOROUGH] = 3e8};
 /* … of which a test of one page takes so many. */
 #define REFERENCES_EACH 24
 /* The bracket of the curve, widened by what a point can be off. */
