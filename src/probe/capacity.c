@@ -6,29 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/crossing.h"
 #include "probe/capacity.h"
+#include "probe/edge.h"
 #include "probe/fit.h"
 #include "probe/probe.h"
-#include "probe/walk_ways.h"
 
-#define MOST_FOOTPRINTS 40
-#define MOST_PLACEMENTS 64
-#define MANY            4
-#define RESAMPLES       200
-/* Closer than this two footprints need not be told apart. */
-#define SHARP 1.004
-/* … nor closer than this, where they hardly differ. */
-#define SOFT 1.025
-/* A rise from nothing to the miss ratio over no more than this is that of contiguous pages. */
-#define SHARP_RISE 1.03
-/* Part of the misses at the crossing that are none: so much two orders differ by, of which one
-   tells the part of a TLB. */
-#define NO_MISSES 0.1
-/* On the safe side by what noise can make of it: a block slightly too small costs little. */
-#define SAFE 0.995
-/* References spent on one level at the most, in each effort. */
-static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH] = 3e7};
 /* A rise from the miss ratio to all but it that is no sharp one's. */
 #define LONG_RISE 2
 /* An interval wider than this tells the range alone, and one wider than that is no answer to how
@@ -50,275 +32,8 @@ static const double spend[] = {[FM_QUICK] = 5e5, [FM_NORMAL] = 2e6, [FM_THOROUGH
 #define SOME  3
 /* What an edge may differ by that is the same on all placements. */
 #define STILL 1.02
-/* Footprints this far from the crossing say nothing of where it is. */
-#define NEAR 1.3
-
-struct edge {
-    size_t level;
-    struct fm_way way;      /* how it is measured */
-    double hit_ns, miss_ns; /* plateaus before and after the rise */
-    double bytes[MOST_FOOTPRINTS];
-    /* A reading, the TLB's part included, NAN where there is none; and what missed, by what the
-       TLB's part is known to be now. */
-    double whole_ns[MOST_PLACEMENTS][MOST_FOOTPRINTS];
-    double ratio[MOST_PLACEMENTS][MOST_FOOTPRINTS];
-    size_t footprints, placements;
-    struct fm_crossing crossing;
-};
-
-/* Where the walk crosses the miss ratio for good, beginning on the level's plateau; 0: nowhere.
-   What it crosses before and comes back from is a TLB whose part it was not taken for. */
-static double first_guess(const struct fm_lab *lab, const struct fm_known_level *level,
-                          const struct edge *edge)
-{
-    const struct fm_walk *walk = &lab->walk;
-    const double threshold = edge->hit_ns + FM_CAPACITY_MISSES * (edge->miss_ns - edge->hit_ns);
-    const double from = sqrt(level->flat_from * level->flat_to);
-    double before = 0, guess = 0;
-    for (size_t i = 0; i < walk->count; i++) {
-        const double bytes = (double)walk->points[i].bytes;
-        if (bytes < level->flat_from)
-            continue;
-        if (guess > 0 && bytes > level->rise_to)
-            break;
-        if (bytes < from || fm_walk_mean(&walk->points[i]) <= threshold)
-            guess = 0;
-        else if (guess <= 0)
-            guess = before > 0 ? sqrt(before * bytes) : bytes;
-        before = bytes;
-    }
-    return guess;
-}
-
-static double ratio_of(const struct fm_lab *lab, const struct edge *edge, double bytes,
-                       double whole_ns)
-{
-    const double ns =
-        whole_ns - fm_walk_tlb_at(&lab->walk, bytes) - fm_fit_beside(lab, edge->level, bytes);
-    return (ns - edge->hit_ns) / (edge->miss_ns - edge->hit_ns);
-}
-
-static bool measure_whole(struct fm_lab *lab, const struct edge *edge, double bytes,
-                          double *whole_ns, struct fm_error *err)
-{
-    double ns;
-    if (!fm_lab_go_on(lab, 0.5, err) ||
-        !fm_walk_measure_settled(lab, (size_t)bytes, edge->way, &ns, err))
-        return false;
-    *whole_ns = ns + fm_walk_tlb_at(&lab->walk, bytes);
-    return true;
-}
-
-/* Whether a footprint is worth measuring on one more placement: near the crossing, and not in a
-   crowd of others where the edge was halved down to. */
-static bool is_near(const struct edge *edge, size_t i)
-{
-    if (edge->placements <= 1)
-        return true;
-    const double ratio = edge->bytes[i] / edge->crossing.at;
-    if (ratio > NEAR || ratio < 1 / NEAR)
-        return false;
-    const bool beside =
-        (i > 0 && edge->bytes[i - 1] < edge->crossing.at) != (edge->bytes[i] < edge->crossing.at);
-    const bool before = i + 1 < edge->footprints && edge->bytes[i] <= edge->crossing.at &&
-                        edge->bytes[i + 1] > edge->crossing.at;
-    return beside || before || fabs(log(ratio)) > 0.03;
-}
-
-/* The footprints around the crossing on one fresh placement, from large to small (placements.c
-   says why). */
-static bool measure_placement(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
-{
-    double *row = edge->whole_ns[edge->placements];
-    for (size_t i = 0; i < MOST_FOOTPRINTS; i++)
-        row[i] = NAN;
-    if (!fm_lab_place(lab, (size_t)edge->bytes[edge->footprints - 1], err))
-        return false;
-    edge->placements++;
-    for (size_t i = edge->footprints; i-- > 0;)
-        if (is_near(edge, i) && !measure_whole(lab, edge, edge->bytes[i], &row[i], err))
-            return false;
-    return true;
-}
-
-/* The more readings there are around it the better the TLB's part in the first ones is known. */
-static void tell_ratios(const struct fm_lab *lab, struct edge *edge)
-{
-    for (size_t p = 0; p < edge->placements; p++)
-        for (size_t i = 0; i < edge->footprints; i++)
-            edge->ratio[p][i] = ratio_of(lab, edge, edge->bytes[i], edge->whole_ns[p][i]);
-}
-
-static bool locate(const struct fm_lab *lab, struct edge *edge, uint64_t seed, struct fm_error *err)
-{
-    double packed[MOST_PLACEMENTS * MOST_FOOTPRINTS];
-    tell_ratios(lab, edge);
-    for (size_t p = 0; p < edge->placements; p++)
-        memcpy(&packed[p * edge->footprints], edge->ratio[p], edge->footprints * sizeof packed[0]);
-    const struct fm_placements data = {edge->bytes, edge->footprints, packed, edge->placements};
-    if (!fm_find_crossing(&data, FM_CAPACITY_MISSES, 0.99, RESAMPLES, seed, &edge->crossing))
-        return fm_fail(err, FM_ERR_NO_MEMORY, "no memory to find a crossing");
-    return true;
-}
-
-static double mean_ratio(const struct edge *edge, size_t footprint)
-{
-    double sum = 0;
-    unsigned count = 0;
-    for (size_t p = 0; p < edge->placements; p++)
-        if (!isnan(edge->ratio[p][footprint])) {
-            sum += edge->ratio[p][footprint];
-            count++;
-        }
-    return count ? sum / count : NAN;
-}
-
-/* Index of the footprint after the crossing. */
-static size_t after_crossing(const struct edge *edge)
-{
-    size_t i = 1;
-    while (i + 1 < edge->footprints && edge->bytes[i] < edge->crossing.at)
-        i++;
-    return i;
-}
-
-/* One more footprint before the one at index `at`, measured on the placement that is there. */
-static bool insert(struct fm_lab *lab, struct edge *edge, size_t at, double bytes,
-                   struct fm_error *err)
-{
-    const double unit = (double)lab->walk.unit;
-    const size_t rest = edge->footprints - at;
-    memmove(&edge->bytes[at + 1], &edge->bytes[at], rest * sizeof edge->bytes[0]);
-    edge->bytes[at] = round(bytes / unit) * unit;
-    for (size_t p = 0; p < edge->placements; p++) {
-        double *row = edge->whole_ns[p];
-        memmove(&row[at + 1], &row[at], rest * sizeof row[0]);
-        row[at] = NAN;
-    }
-    edge->footprints++;
-    if (!measure_whole(lab, edge, edge->bytes[at], &edge->whole_ns[edge->placements - 1][at], err))
-        return false;
-    tell_ratios(lab, edge);
-    return true;
-}
-
-/* Widens the footprints until the crossing lies among them. */
-static bool reach_crossing(struct fm_lab *lab, struct edge *edge, double limit,
-                           struct fm_error *err)
-{
-    for (int i = 0; i < 8 && edge->footprints < MOST_FOOTPRINTS; i++) {
-        if (!locate(lab, edge, 1, err))
-            return false;
-        if (edge->crossing.inside)
-            return true;
-        const double first = edge->bytes[0], last = edge->bytes[edge->footprints - 1];
-        if (mean_ratio(edge, 0) > FM_CAPACITY_MISSES) {
-            if (!insert(lab, edge, 0, first / 1.25, err))
-                return false;
-        } else if (last * 1.25 > limit || !fm_lab_place(lab, (size_t)(last * 1.25), err) ||
-                   !insert(lab, edge, edge->footprints, last * 1.25, err)) {
-            return last * 1.25 > limit;
-        }
-    }
-    return true;
-}
-
-static bool narrow(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
-{
-    const uint64_t seed = fm_lab_seed(lab);
-    while (edge->footprints < MOST_FOOTPRINTS) {
-        if (!locate(lab, edge, seed, err))
-            return false;
-        const size_t after = after_crossing(edge);
-        const double step = edge->bytes[after] / edge->bytes[after - 1];
-        const double jump = mean_ratio(edge, after) - mean_ratio(edge, after - 1);
-        const bool too_close =
-            edge->bytes[after] - edge->bytes[after - 1] < 2 * (double)lab->walk.unit;
-        if (too_close || jump < 0.4 * FM_CAPACITY_MISSES ||
-            step < (jump < 2 * FM_CAPACITY_MISSES ? SOFT : SHARP))
-            return true;
-        const double middle = sqrt(edge->bytes[after - 1] * edge->bytes[after]);
-        if (!insert(lab, edge, after, middle, err))
-            return false;
-    }
-    return true;
-}
-
-/* The largest footprint below the crossing that shows no misses at all and is near enough to it for
-   the rise to be a sharp one; SIZE_MAX: none. */
-static size_t last_without_misses(const struct edge *edge)
-{
-    for (size_t i = after_crossing(edge); i-- > 0;)
-        if (edge->bytes[i] * SHARP_RISE < edge->crossing.at)
-            break;
-        else if (mean_ratio(edge, i) < NO_MISSES * FM_CAPACITY_MISSES)
-            return i;
-    return SIZE_MAX;
-}
-
-/* Halves down to where the misses of a sharp rise begin. */
-static bool narrow_onset(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
-{
-    for (int i = 0; i < 3 && edge->footprints < MOST_FOOTPRINTS; i++) {
-        const size_t none = last_without_misses(edge);
-        if (none == SIZE_MAX || edge->bytes[none + 1] < edge->bytes[none] * SHARP ||
-            edge->bytes[none + 1] - edge->bytes[none] < 2 * (double)lab->walk.unit)
-            return true;
-        if (!insert(lab, edge, none + 1, sqrt(edge->bytes[none] * edge->bytes[none + 1]), err))
-            return false;
-    }
-    return true;
-}
-
-/* Where a sharp rise sets out from: the largest footprint that shows no misses at all, or what the
-   rise through the crossing points back to. The crossing itself where the rise is not sharp. The
-   two are within the same one or two percent, and a cache's capacity is where misses begin. */
-static double onset(const struct edge *edge)
-{
-    const size_t after = after_crossing(edge);
-    const double at = edge->crossing.at;
-    const size_t none = last_without_misses(edge);
-    if (none != SIZE_MAX)
-        return edge->bytes[none] * SAFE;
-    size_t top = after;
-    while (top + 1 < edge->footprints && mean_ratio(edge, top) < 3 * FM_CAPACITY_MISSES)
-        top++;
-    const double gain = mean_ratio(edge, top) - mean_ratio(edge, after - 1);
-    if (gain <= 0)
-        return at;
-    const double begin =
-        at - FM_CAPACITY_MISSES * (edge->bytes[top] - edge->bytes[after - 1]) / gain;
-    return begin * SHARP_RISE > at ? begin * SAFE : at;
-}
-
-static bool find_edge(struct fm_lab *lab, struct edge *edge, double guess, struct fm_error *err)
-{
-    static const double around[] = {0.82, 0.92, 1, 1.08, 1.2};
-    /* Nothing holds what the walk has seen memory serve. */
-    const double far = lab->known.memory_seen ? lab->known.far_bytes : INFINITY;
-    const double limit = fmin(far, (double)fm_lab_limit(lab));
-    for (size_t i = 0; i < sizeof around / sizeof around[0]; i++)
-        if (guess * around[i] < limit)
-            edge->bytes[edge->footprints++] =
-                floor(guess * around[i] / (double)lab->walk.unit) * (double)lab->walk.unit;
-    const double each = 8 * guess / (double)lab->walk.unit;
-    const double affordable = spend[lab->options->effort] / each;
-    /* Where pages are scattered, two placements that agree may be luck. */
-    const size_t few = lab->known.scattered ? MANY : 2;
-    const size_t most = (size_t)fmin(fmax(affordable, (double)few), MOST_PLACEMENTS);
-    const uint64_t seed = fm_lab_seed(lab);
-    while (edge->placements < most) {
-        if (!measure_placement(lab, edge, err) || !reach_crossing(lab, edge, limit, err) ||
-            !narrow(lab, edge, err) || !narrow_onset(lab, edge, err) ||
-            !locate(lab, edge, seed, err))
-            return false;
-        const double wide = edge->crossing.high / edge->crossing.low;
-        if (edge->crossing.inside &&
-            (edge->placements >= MANY ? wide < 1.05 : edge->placements >= few && wide < 1.012))
-            break;
-    }
-    return true;
-}
+/* Readings about a capacity, as far as these, tell whether it was disturbed. */
+#define ABOUT 1.3
 
 /* Whether a level is read from the fit: placements move its rise, or it is a long one. */
 static bool is_soft(const struct fm_lab *lab, size_t index)
@@ -351,7 +66,7 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
     const bool wide = high > WIDE * low;
     if (!finding)
         return;
-    if (fm_walk_is_spoilt(&lab->walk, low / NEAR, high * NEAR)) {
+    if (fm_walk_is_spoilt(&lab->walk, low / ABOUT, high * ABOUT)) {
         fm_undetermined(finding,
                         "other work disturbed most readings around where its misses begin");
         return;
@@ -435,23 +150,7 @@ bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
     return true;
 }
 
-/* Finds where the misses of a level begin; its edge is left empty where that cannot be found. */
-static bool measure_level(struct fm_lab *lab, size_t index, struct edge *edge, struct fm_error *err)
-{
-    const struct fm_known_level *level = &lab->known.levels[index];
-    *edge = (struct edge){
-        .level = index,
-        .way = fm_rise_way(lab, index),
-        .hit_ns = level->height_ns,
-        .miss_ns = (level + 1)->height_ns,
-    };
-    const double guess = first_guess(lab, level, edge);
-    if (guess <= 0)
-        return true;
-    return find_edge(lab, edge, guess, err);
-}
-
-static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
+static bool report(struct fm_lab *lab, struct fm_edge *edge, struct fm_error *err)
 {
     struct fm_finding *finding = fm_lab_finding(lab, edge->level, "capacity", "B");
     if (!finding)
@@ -465,9 +164,9 @@ static bool report(struct fm_lab *lab, struct edge *edge, struct fm_error *err)
         return true;
     }
     /* Where the interval has no end among the footprints, it has it with them. */
-    const double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), onset(edge));
+    const double low = fmin(fmax(edge->crossing.low, edge->bytes[0]), fm_edge_onset(edge));
     const double high = fmin(edge->crossing.high, edge->bytes[edge->footprints - 1]);
-    const double at = fmin(edge->crossing.at, onset(edge));
+    const double at = fmin(edge->crossing.at, fm_edge_onset(edge));
     double interval[] = {at, low, high};
     /* The few placements that an edge is looked for on may be lucky alike, and who else uses an
        outer level does not come and go while that takes place. */
@@ -483,7 +182,7 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
 {
     const struct fm_known_level *level = &lab->known.levels[index];
     const struct fm_counted *found = fm_lab_counted(lab, (unsigned)index);
-    const struct edge edge = {
+    const struct fm_edge edge = {
         .level = index, .hit_ns = level->height_ns, .miss_ns = level[1].height_ns};
     double before, after;
     *agrees = false;
@@ -493,11 +192,11 @@ static bool confirm(struct fm_lab *lab, size_t index, bool *agrees, struct fm_er
     const double low = found->sharp ? found->bytes : found->low / APART;
     const double high = (found->sharp ? BEYOND : APART) * found->high;
     /* What fits comes first: some policies are long in forgetting what did not. */
-    if (!fm_lab_place(lab, (size_t)high, err) || !measure_whole(lab, &edge, low, &before, err) ||
-        !measure_whole(lab, &edge, high, &after, err))
+    if (!fm_lab_place(lab, (size_t)high, err) || !fm_edge_time(lab, &edge, low, &before, err) ||
+        !fm_edge_time(lab, &edge, high, &after, err))
         return false;
-    *agrees = ratio_of(lab, &edge, low, before) < FM_CAPACITY_MISSES &&
-              ratio_of(lab, &edge, high, after) > FM_CAPACITY_MISSES;
+    *agrees = fm_edge_misses(lab, &edge, low, before) < FM_CAPACITY_MISSES &&
+              fm_edge_misses(lab, &edge, high, after) > FM_CAPACITY_MISSES;
     if (*agrees)
         report_capacity(lab, index, (const double[]){found->bytes, low, high}, "swept");
     return true;
@@ -518,7 +217,7 @@ static bool confirm_on_some(struct fm_lab *lab, size_t index, bool *agrees, stru
 
 /* Where misses set in too steeply for pages, what moves the rise is a policy, to which each order
    is another, or which is not at rest yet. Once it is, the edge is the same on all placements. */
-static bool is_sharp_at_rest(struct fm_lab *lab, size_t index, struct edge *edge, bool *yes,
+static bool is_sharp_at_rest(struct fm_lab *lab, size_t index, struct fm_edge *edge, bool *yes,
                              struct fm_error *err)
 {
     struct fm_fitted fitted;
@@ -526,7 +225,7 @@ static bool is_sharp_at_rest(struct fm_lab *lab, size_t index, struct edge *edge
     *yes = false;
     if (!fm_seems_steep(lab, &fitted, index))
         return true;
-    if (!measure_level(lab, index, edge, err))
+    if (!fm_edge_find(lab, index, edge, err))
         return false;
     *yes = edge->footprints && edge->crossing.inside &&
            edge->crossing.high < STILL * edge->crossing.low;
@@ -535,7 +234,7 @@ static bool is_sharp_at_rest(struct fm_lab *lab, size_t index, struct edge *edge
 
 static bool find_capacity(struct fm_lab *lab, size_t index, struct fm_error *err)
 {
-    struct edge edge;
+    struct fm_edge edge;
     bool agrees, sharp;
     if (!confirm_on_some(lab, index, &agrees, err))
         return false;
@@ -546,7 +245,7 @@ static bool find_capacity(struct fm_lab *lab, size_t index, struct fm_error *err
             return false;
         return sharp ? report(lab, &edge, err) : fm_report_fitted(lab, index, err);
     }
-    return measure_level(lab, index, &edge, err) && report(lab, &edge, err);
+    return fm_edge_find(lab, index, &edge, err) && report(lab, &edge, err);
 }
 
 /* What comes after this needs to know about how much a level holds: where the clock cannot tell,
