@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/grid.h"
+#include "report/order.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "report/values.h"
@@ -28,7 +29,7 @@ struct layout {
     struct column columns[MOST_COLUMNS + 1]; /* no heading ends the list */
 };
 
-/* The structures that make a row, in the order they were found. */
+/* The structures that make a row, in their order whichever was found first. */
 struct rows {
     char name[MOST_ROWS][FM_PROPERTY_TEXT];
     size_t count;
@@ -52,8 +53,12 @@ static void add_name(struct rows *rows, const char *name)
     for (size_t i = 0; i < rows->count; i++)
         if (strcmp(rows->name[i], name) == 0)
             return;
-    if (rows->count < MOST_ROWS)
-        strcpy(rows->name[rows->count++], name);
+    if (rows->count == MOST_ROWS)
+        return;
+    size_t at = rows->count++;
+    for (; at && fm_order(name, rows->name[at - 1]) < 0; at--)
+        strcpy(rows->name[at], rows->name[at - 1]);
+    strcpy(rows->name[at], name);
 }
 
 static bool is_numbered(const char *structure, const char *prefix)

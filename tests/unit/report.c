@@ -167,6 +167,36 @@ static void test_table(void **state)
     free(text);
 }
 
+/* Which probe answers first differs from survey to survey. */
+static void test_rows_have_an_order_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const found[] = {"l3",    "l2i",    "l1i",        "l2d",
+                                        "l1d",   "memory", "dtlb1@2MiB", "itlb1",
+                                        "dtlb2", "dtlb1",  "dtlb2@2MiB"};
+    static const char *const rows[] = {"\nL1d ",        "\nL1i ",        "\nL2d ",   "\nL2i ",
+                                       "\nL3 ",         "\nMemory ",     "\nDTLB1 ", "\nDTLB2 ",
+                                       "\nDTLB1@2MiB ", "\nDTLB2@2MiB ", "\nITLB1 "};
+    struct fm_result result;
+    char property[FM_PROPERTY_TEXT];
+    fm_result_init(&result);
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        snprintf(property, sizeof property, "%s.%s", found[i],
+                 strstr(found[i], "tlb") ? "entries"
+                 : *found[i] == 'l'      ? "capacity"
+                                         : "latency");
+        measured(&result, property, "", 64, 64, 64, 0);
+    }
+    char *text = written(write_table, &result);
+    const char *at = text;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_has(at, rows[i]);
+        at = strstr(at, rows[i]);
+    }
+    free(text);
+    fm_result_free(&result);
+}
+
 static void test_tlb_table(void **state)
 {
     add_tlbs(*state);
@@ -558,6 +588,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_table, make_result, free_result),
+        cmocka_unit_test(test_rows_have_an_order_of_their_own),
         cmocka_unit_test_setup_teardown(test_tlb_table, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_no_tlb_has_no_table, make_result, free_result),
         cmocka_unit_test(test_tlbs_alone),

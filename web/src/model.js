@@ -27,8 +27,15 @@ export function structureName(structure) {
   return qualifier ? `${name} @ ${qualifier}` : name
 }
 
+const isCache = structure => /^l\d+[di]?$/.test(structure)
+// 10, 11, 12: what holds data, what holds code, what holds both, on level 1.
+const place = cache => 10 * level(cache) + (cache.endsWith('d') ? 0 : cache.endsWith('i') ? 1 : 2)
+
+// As they were found, but caches from the core outward: which of them a probe tells first is chance.
 export function structures(result) {
-  return [...new Set(result.findings.map(finding => split(finding.property)[0]))]
+  const found = [...new Set(result.findings.map(finding => split(finding.property)[0]))]
+  const caches = found.filter(isCache).sort((a, b) => place(a) - place(b))
+  return found.map(name => (isCache(name) ? caches.shift() : name))
 }
 
 const level = structure => Number(structure.match(/\d+/)?.[0] ?? 99)

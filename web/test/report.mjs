@@ -12,6 +12,7 @@ import { equal, ok, plan } from './tap.mjs'
 import { checkHostile } from './hostile.mjs'
 import { checkRich } from './rich.mjs'
 import { dataOf, withData } from './data.mjs'
+import { structures } from '../src/model.js'
 
 const [fathom, top] = process.argv.slice(2)
 const work = mkdtempSync(join(tmpdir(), 'fathom-report-'))
@@ -262,7 +263,16 @@ async function checkCompared(browser, file) {
 
 const P3 = join(top, 'machines/intel-pentium-iii-450.yaml'), ARM = join(top, 'machines/arm926ej-s.yaml')
 
+// Which probe answers first differs from survey to survey.
+function checkOrder() {
+  const found = ['cpu', 'l3', 'l1i', 'dtlb1', 'l2i', 'l1d', 'l2d', 'memory']
+  equal('caches are listed from the core outward, data first',
+    structures({ findings: found.map(name => ({ property: `${name}.line` })) }),
+    ['cpu', 'l1d', 'l1i', 'dtlb1', 'l2d', 'l2i', 'l3', 'memory'])
+}
+
 async function main() {
+  checkOrder()
   const [here, again, p3, counted, arm, two] =
     ['native.html', 'replayed.html', 'p3.html', 'counted.html', 'arm.html', 'two.html'].map(place)
   const simulated = ['--machine', ARM, '--seed', '1', '--quick']
