@@ -26,6 +26,7 @@ struct layout {
                               the structure is or cannot */
     bool must_exist;       /* only structures that have it make rows */
     const char *last;      /* NULL, or the property whose structure makes the last row */
+    bool nests;            /* what is asked of a row is asked of the next one outward too */
     struct column columns[MOST_COLUMNS + 1]; /* no heading ends the list */
 };
 
@@ -114,6 +115,7 @@ static const struct layout caches = {
     .prefix = "l",
     .existence = "capacity",
     .last = "memory.latency",
+    .nests = true,
     .columns = {{"CAPACITY", "capacity", fm_cell_finding, false},
                 {"RANGE", "capacity", fm_cell_range, true},
                 {"CLAIMED", "capacity", claim_cell, true},
@@ -171,9 +173,33 @@ static bool is_shown(const struct fm_result *result, const struct rows *rows,
     return !column->optional;
 }
 
-static void add_row(struct fm_grid *grid, const struct fm_result *result, const char *structure,
+static bool holds_code_alone(const char *structure)
+{
+    return structure[strcspn(structure, "@") - 1] == 'i';
+}
+
+/* Of a level that is claimed but was not made out there is only the capacity: what was asked of the
+   next level inside would have been asked of it too. */
+static bool was_asked(const struct fm_result *result, const struct rows *rows, size_t row,
+                      const char *attribute)
+{
+    const char *structure = rows->name[row];
+    const struct fm_finding *capacity = find(result, structure, "capacity");
+    if (!capacity || capacity->status != FM_UNDETERMINED)
+        return false;
+    while (row-- > 0)
+        if (holds_code_alone(rows->name[row]) == holds_code_alone(structure)) {
+            const struct fm_finding *inside = find(result, rows->name[row], attribute);
+            return inside && inside->status != FM_UNSUPPORTED && inside->status != FM_ABSENT;
+        }
+    return false;
+}
+
+static void add_row(struct fm_grid *grid, const struct fm_result *result,
+                    const struct layout *layout, const struct rows *rows, size_t row,
                     const struct column *const *columns)
 {
+    const char *structure = rows->name[row];
     char cell[FM_CELL];
     size_t at = 0;
 
@@ -183,7 +209,9 @@ static void add_row(struct fm_grid *grid, const struct fm_result *result, const 
         const struct fm_finding *finding = find(result, structure, (*columns)->attribute);
         if (!finding && (*columns)->or)
             finding = find(result, structure, (*columns)->or);
-        fm_grid_set(grid, at++, (*columns)->cell(finding, cell));
+        const bool open =
+            !finding && layout->nests && was_asked(result, rows, row, (*columns)->attribute);
+        fm_grid_set(grid, at++, open ? "?" : (*columns)->cell(finding, cell));
     }
 }
 
@@ -200,7 +228,7 @@ static void fill_grid(struct fm_grid *grid, const struct fm_result *result,
             fm_grid_column(grid, column->heading, true);
         }
     for (size_t i = 0; i < rows->count; i++)
-        add_row(grid, result, rows->name[i], shown);
+        add_row(grid, result, layout, rows, i, shown);
 }
 
 /* Draws a table if it has rows. A blank line parts it from the table before, if one was drawn. */

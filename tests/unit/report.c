@@ -360,6 +360,19 @@ static void test_every_property_has_a_meaning(void **state)
     assert_string_equal(text, "a random wa");
 }
 
+/* Sometimes a last level makes no step of its own, and there is only the claim. */
+static void test_what_was_asked_in_vain_is_open(void **state)
+{
+    struct fm_result *result = *state;
+    undetermined(result, "l3.capacity", "claimed, but no latency step of its own was seen");
+    undetermined(result, "l1i.capacity", "too little time");
+    char *text = written(write_table, result);
+    assert_has(text, "L3            ?                      ?    ?       ?      -\n");
+    /* No load comes from L1i, so that nobody asks what one would take. */
+    assert_has(text, "L1i           ?                      -    -       -      -\n");
+    free(text);
+}
+
 static void test_absent_level_has_no_row(void **state)
 {
     struct fm_result *result = *state;
@@ -597,6 +610,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_terse_leaves_notes_out, make_result, free_result),
         cmocka_unit_test(test_every_property_has_a_meaning),
         cmocka_unit_test_setup_teardown(test_verbose, make_result, free_result),
+        cmocka_unit_test_setup_teardown(test_what_was_asked_in_vain_is_open, make_result,
+                                        free_result),
         cmocka_unit_test_setup_teardown(test_absent_level_has_no_row, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_csv, make_result, free_result),
         cmocka_unit_test_setup_teardown(test_tlb_csv, make_result, free_result),
