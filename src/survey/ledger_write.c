@@ -10,6 +10,8 @@
 #define ROUNDING 0.005
 /* An interval this much wider than narrow is that of something that moves between placements. */
 #define UNSTEADY 1.25
+/* … and one so much wider is all that is sure: that a claim lies in it is little in its favour. */
+#define VAGUE 1.54
 
 /* What a structure is made of; the other attributes are what a program gets. */
 static const char *const built_in[] = {"line",      "sector",      "ways",         "entries",
@@ -51,6 +53,22 @@ static bool differs(const struct fm_finding *finding)
     const double slack = ROUNDING * fabs(finding->value.number);
     return claimed->number < finding->low.number - slack ||
            claimed->number > finding->high.number + slack;
+}
+
+/* Whether so little is known that a claim which does not differ is not confirmed either. */
+static bool is_vague(const struct fm_finding *finding)
+{
+    return finding->low.kind == FM_VALUE_NUMBER && finding->high.kind == FM_VALUE_NUMBER &&
+           finding->high.number > VAGUE * finding->low.number;
+}
+
+static enum fm_verdict verdict_on(const struct fm_finding *finding)
+{
+    if (finding->status != FM_MEASURED)
+        return FM_OPEN;
+    if (differs(finding))
+        return FM_DIFFERS;
+    return is_vague(finding) ? FM_OPEN : FM_AGREES;
 }
 
 static const char *claimant(const char *source)
@@ -137,7 +155,9 @@ static void explain(const struct fm_result *result, const struct fm_finding *fin
     say(&finding->claimed, finding->unit, claimed);
     if (entry->verdict == FM_OPEN)
         snprintf(entry->why, sizeof entry->why, "%.200s",
-                 finding->note[0] ? finding->note : "it was not measured");
+                 finding->note[0]                 ? finding->note
+                 : finding->status == FM_MEASURED ? "only a wide range is known"
+                                                  : "it was not measured");
     else if (strcmp(attribute, "capacity") == 0)
         explain_capacity(result, finding, scattered, entry);
     else
@@ -154,9 +174,7 @@ static struct fm_entry entry_of(const struct fm_result *result, const struct fm_
     snprintf(entry.property, sizeof entry.property, "%s", finding->property);
     snprintf(entry.unit, sizeof entry.unit, "%s", finding->unit);
     snprintf(entry.claimed_by, sizeof entry.claimed_by, "%s", finding->claimed_by);
-    entry.verdict = finding->status != FM_MEASURED ? FM_OPEN
-                    : differs(finding)             ? FM_DIFFERS
-                                                   : FM_AGREES;
+    entry.verdict = verdict_on(finding);
     if (finding->status == FM_MEASURED && is_built_in(attribute)) {
         entry.physical = finding->value;
     } else if (finding->status == FM_MEASURED) {

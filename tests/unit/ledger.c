@@ -114,6 +114,31 @@ static void explains_what_differs(void **state)
     fm_result_free(&result);
 }
 
+/* That a claim lies in a range which holds nearly everything is no confirmation; that it lies
+   outside even of that says something. */
+static void a_wide_range_confirms_nothing(void **state)
+{
+    (void)state;
+    struct fm_result result;
+    struct fm_claims claims = {.count = 0};
+    fm_result_init(&result);
+    found(&result, "l2.capacity", "B", 758 << 10, 458 << 10, 1260 << 10);
+    found(&result, "l3.capacity", "B", 6 << 20, 4 << 20, 9 << 20);
+    strcpy(found(&result, "l4.capacity", "B", 20 << 20, 10 << 20, 30 << 20)->note, "it moves");
+    claim(&claims, "l2.capacity", 1 << 20);
+    claim(&claims, "l3.capacity", 32 << 20);
+    claim(&claims, "l4.capacity", 16 << 20);
+    fm_ledger_claims(&result, &claims);
+    fm_ledger_write(&result, true);
+    const struct fm_entry *vague = entry(&result, "l2.capacity");
+    assert_int_equal(vague->verdict, FM_OPEN);
+    assert_true(vague->effective.number == 758 << 10 && vague->low.number == 458 << 10);
+    has(vague->why, "only a wide range");
+    assert_int_equal(entry(&result, "l3.capacity")->verdict, FM_DIFFERS);
+    has(entry(&result, "l4.capacity")->why, "it moves");
+    fm_result_free(&result);
+}
+
 static char *shown(const struct fm_result *result, unsigned width)
 {
     char *text = NULL;
@@ -164,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_three_sides_beside_each_other),
         cmocka_unit_test(explains_what_differs),
+        cmocka_unit_test(a_wide_range_confirms_nothing),
         cmocka_unit_test(is_shown_in_eighty_columns),
         cmocka_unit_test(nothing_is_said_where_nobody_claims),
     };
