@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "api/config.h"
-#include "api/counters.h"
 #include "api/handles.h"
 #include "api/page.h"
 #include "format/file.h"
@@ -136,64 +135,6 @@ struct fathom_probe fathom_probe_at(size_t index)
 {
     const struct fm_probe_info probe = fm_probe_at(index);
     return (struct fathom_probe){probe.name, probe.finds, probe.needs, probe.curve};
-}
-
-/* Which events answer which property here, and why the others cannot. */
-static bool draw_events(FILE *out, const struct fm_api_counters *counters,
-                        const struct fm_look *look, struct fm_error *err)
-{
-    static const char *const headings[] = {"MISSES OF", "ANSWER", "COUNTED HERE"};
-    const char *cells[3 * (sizeof counters->list / sizeof counters->list[0])];
-    for (size_t i = 0; i < counters->count; i++) {
-        cells[i * 3] = counters->list[i].structure;
-        cells[i * 3 + 1] = counters->list[i].answers;
-        cells[i * 3 + 2] = counters->list[i].how;
-    }
-    putc('\n', out);
-    return fm_report_list(out, headings, 3, cells, counters->count, 2, look, err);
-}
-
-static bool draw_probes(FILE *out, const char *obstacle, const struct fm_api_counters *counters,
-                        const struct fm_look *look, struct fm_error *err)
-{
-    static const char *const headings[] = {"NAME", "FINDS", "NEEDS", "HERE"};
-    const size_t count = fm_probe_count();
-    const char **cells = calloc(count * 4 + 1, sizeof *cells);
-    if (!cells)
-        return fm_fail(err, FM_ERR_NO_MEMORY, "memory: there is none left");
-    for (size_t i = 0; i < count; i++) {
-        const struct fm_probe_info probe = fm_probe_at(i);
-        const bool can = !obstacle && (!probe.counts || counters->events);
-        cells[i * 4] = probe.name;
-        cells[i * 4 + 1] = probe.finds;
-        cells[i * 4 + 2] = *probe.needs ? probe.needs : "-";
-        cells[i * 4 + 3] = can        ? "yes"
-                           : obstacle ? "no: see below"
-                                      : "no: no event can be counted here, for the reasons below";
-    }
-    const bool drawn = fm_report_list(out, headings, 4, cells, count, 1, look, err);
-    free(cells);
-    if (drawn && obstacle)
-        fprintf(out, "not here: %s\n", obstacle);
-    return drawn;
-}
-
-char *fathom_probes_text(const char *obstacle, const struct fathom_look *look,
-                         struct fathom_error *err)
-{
-    const struct fm_look inner = fm_api_look(look);
-    struct fm_error failure = {0};
-    struct fm_api_counters counters;
-    struct fm_page page;
-
-    fm_api_counters_here(&counters);
-    if (!fm_page_open(&page)) {
-        fm_api_out_of_memory(err);
-        return NULL;
-    }
-    const bool drawn = draw_probes(page.out, obstacle, &counters, &inner, &failure) &&
-                       draw_events(page.out, &counters, &inner, &failure);
-    return fm_page_close(&page, drawn, &failure, err);
 }
 
 char *fathom_shelf_text(const struct fathom_shelf *shelf, const struct fathom_look *look,

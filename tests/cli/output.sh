@@ -126,7 +126,9 @@ ok "UTF-8 where the locale has it, without marks that turn it round" \
 run probes
 ok "probes" answered
 ok "probes says what runs here" has '^NAME .* HERE$'
-ok "and why what does not" [ "$(grep -cE ' no *$' out)" = 0 ]
+ok "and why what does not" [ "$(grep -cE ' no *$' out)" = 0 -o "$(grep -cE '^not (here|counted): ' out)" -gt 0 ]
+ok "each reason once" [ -z "$(grep -E '^not (here|counted): ' out | sed 's/.*[a-z0-9]: //' | sort | uniq -d)" ]
+ok "probes fits 80 columns" [ "$(awk 'length > m { m = length } END { print m }' out)" -le 80 ]
 run machines
 ok "machines" answered
 FATHOM_MACHINES=$data/good "$fathom" machines >out 2>err
