@@ -36,7 +36,7 @@ static void range_cell(const struct fm_side *side, char cell[FM_CELL])
         fm_cell_range(side->finding, cell);
 }
 
-/* "+66%" or "x4.0": what a reader would work out next. */
+/* "+66%", "x4" or "1/16": what a reader would work out next. */
 static void change_cell(const struct fm_side *a, const struct fm_side *b, char cell[FM_CELL])
 {
     *cell = '\0';
@@ -44,11 +44,7 @@ static void change_cell(const struct fm_side *a, const struct fm_side *b, char c
         b->finding->value.kind != FM_VALUE_NUMBER || !(a->finding->value.number > 0) ||
         !(b->finding->value.number > 0))
         return;
-    const double ratio = b->finding->value.number / a->finding->value.number;
-    if (ratio >= 0.5 && ratio <= 2)
-        snprintf(cell, FM_CELL, "%+.*f%%", ratio < 1.1 && ratio > 0.9 ? 1 : 0, (ratio - 1) * 100);
-    else
-        snprintf(cell, FM_CELL, "x%.3g", ratio);
+    fm_cell_change(b->finding->value.number / a->finding->value.number, cell);
 }
 
 /* The structure, where the row before was of another one. */

@@ -104,9 +104,11 @@ static void print_rest(FILE *out, const struct fm_result *result)
 {
     const struct fm_finding *bandwidth = find(result, "memory_bandwidth", "");
     const struct fm_finding *fetch = find(result, "fetch_overhead", "");
+    char rate[FM_CELL], most[FM_CELL];
     if (bandwidth)
-        fprintf(out, "from memory %.3g MB/s, with what may be written back up to %.3g MB/s\n",
-                bandwidth->value.number / 1e6, bandwidth->high.number / 1e6);
+        fprintf(out, "from memory %s, with what may be written back up to %s\n",
+                fm_cell_rate(bandwidth->value.number, rate),
+                fm_cell_rate(bandwidth->high.number, most));
     if (fetch)
         fprintf(out, "waiting for instructions %.2g%% of cycles at the least\n",
                 100 * fetch->value.number);
@@ -117,11 +119,11 @@ void fm_report_stat(FILE *out, const struct fm_result *result, const struct fm_l
     const struct fm_finding *elapsed = find(result, "elapsed", "");
     const struct fm_finding *idle = find(result, "idle", "");
     const struct fm_finding *references = find(result, "references", "");
-    char level[8], name[8];
+    char level[8], name[8], count[FM_CELL];
     if (elapsed && idle)
         fprintf(out, "%.3f s, idle %.0f%%", elapsed->value.number, 100 * idle->value.number);
     if (references)
-        fprintf(out, ", %.4g references", references->value.number);
+        fprintf(out, ", %s references", fm_cell_count(references->value.number, count));
     putc('\n', out);
     if (references)
         fprintf(out, "%-6s%8s %-*s%8s%13s%10s\n", "FROM", "SERVED", BAR, "", "BROUGHT", "RANGE",

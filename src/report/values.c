@@ -1,6 +1,7 @@
 #include "report/values.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,60 @@ char *fm_cell_number(double number, char cell[FM_CELL])
         if (strtod(cell, NULL) == number)
             break;
     }
+    return cell;
+}
+
+char *fm_cell_clock(double ghz, char cell[FM_CELL])
+{
+    if (ghz >= 0.9995)
+        snprintf(cell, FM_CELL, "%.2f GHz", ghz);
+    else
+        three_digits(ghz * 1e3, " MHz", cell);
+    return cell;
+}
+
+/* A number with the largest unit it fills; each is a thousand times the one before. */
+static char *with_unit(double number, const char *const *units, size_t count, char cell[FM_CELL])
+{
+    size_t unit = 0;
+    for (; unit + 1 < count && number >= 999.5; unit++)
+        number /= 1000;
+    three_digits(number, units[unit], cell);
+    return cell;
+}
+
+char *fm_cell_count(double count, char cell[FM_CELL])
+{
+    static const char *const words[] = {" million", " billion", " trillion"};
+    if (count >= 999500)
+        return with_unit(count / 1e6, words, sizeof words / sizeof words[0], cell);
+    snprintf(cell, FM_CELL, "%.0f", count);
+    return cell;
+}
+
+char *fm_cell_rate(double bytes_per_s, char cell[FM_CELL])
+{
+    static const char *const units[] = {" B/s", " KB/s", " MB/s", " GB/s", " TB/s"};
+    return with_unit(bytes_per_s, units, sizeof units / sizeof units[0], cell);
+}
+
+/* A sixteenth is easier to see in 1/16 than in 0.0625. */
+static bool is_unit_fraction(double ratio)
+{
+    const double part = 1 / ratio;
+    return part > 99.5 || fabs(part - round(part)) < 0.005 * part;
+}
+
+char *fm_cell_change(double ratio, char cell[FM_CELL])
+{
+    if (ratio >= 0.5 && ratio <= 2)
+        snprintf(cell, FM_CELL, "%+.*f%%", ratio < 1.1 && ratio > 0.9 ? 1 : 0, (ratio - 1) * 100);
+    else if (ratio < 0.5 && is_unit_fraction(ratio))
+        snprintf(cell, FM_CELL, "1/%.0f", 1 / ratio);
+    else if (ratio < 0.5)
+        snprintf(cell, FM_CELL, "x%.2g", ratio);
+    else
+        snprintf(cell, FM_CELL, "x%.*f", ratio < 99.95 && ratio != round(ratio) ? 1 : 0, ratio);
     return cell;
 }
 

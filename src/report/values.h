@@ -23,6 +23,18 @@ char *fm_cell_range(const struct fm_finding *finding, char cell[FM_CELL]);
 /* A number in the fewest digits that read back as the same number. */
 char *fm_cell_number(double number, char cell[FM_CELL]);
 
+/* "2.60 GHz", "133 MHz", of a clock in GHz. */
+char *fm_cell_clock(double ghz, char cell[FM_CELL]);
+
+/* "70000", "28.6 million". */
+char *fm_cell_count(double count, char cell[FM_CELL]);
+
+/* "1.52 GB/s", of bytes per second, in powers of 1000 as bandwidths are told. */
+char *fm_cell_rate(double bytes_per_s, char cell[FM_CELL]);
+
+/* "+66%", "x4", "1/16", "x0.35": what one value is to another. */
+char *fm_cell_change(double ratio, char cell[FM_CELL]);
+
 /* The structure in a property's name, for a heading: "l1d.line" gives "L1d", "dtlb1@2MiB.ways"
    "DTLB1@2MiB", "memory.latency" "Memory". */
 char *fm_cell_structure(const char *property, char cell[FM_CELL]);

@@ -444,6 +444,26 @@ static void test_cells(void **state)
     assert_string_equal(fm_cell_finding(NULL, cell), "-");
 }
 
+static void test_numbers_for_people(void **state)
+{
+    (void)state;
+    char cell[FM_CELL];
+    assert_string_equal(fm_cell_clock(2.6, cell), "2.60 GHz");
+    assert_string_equal(fm_cell_clock(0.133, cell), "133 MHz");
+    assert_string_equal(fm_cell_count(70000, cell), "70000");
+    assert_string_equal(fm_cell_count(28640123, cell), "28.6 million");
+    assert_string_equal(fm_cell_count(999.9e6, cell), "1.00 billion");
+    assert_string_equal(fm_cell_rate(1.52e9, cell), "1.52 GB/s");
+    assert_string_equal(fm_cell_rate(512, cell), "512 B/s");
+    assert_string_equal(fm_cell_change(1.66, cell), "+66%");
+    assert_string_equal(fm_cell_change(4, cell), "x4");
+    assert_string_equal(fm_cell_change(3.54, cell), "x3.5");
+    assert_string_equal(fm_cell_change(2048, cell), "x2048");
+    assert_string_equal(fm_cell_change(0.0625, cell), "1/16");
+    assert_string_equal(fm_cell_change(0.354, cell), "x0.35");
+    assert_string_equal(fm_cell_change(1e-6, cell), "1/1000000");
+}
+
 static struct fm_curve staircase(void)
 {
     struct fm_curve curve = {.id = "swept",
@@ -617,6 +637,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_tlb_csv, make_result, free_result),
         cmocka_unit_test(test_safe_text),
         cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_numbers_for_people),
         cmocka_unit_test(test_plot),
         cmocka_unit_test(test_plot_of_one_point_and_of_none),
         cmocka_unit_test(test_plot_from_nothing),

@@ -1,5 +1,5 @@
 // Where and how it was measured, and what stood in the way.
-import { count, number, percent, show, size } from './format.js'
+import { clock, count, number, percent, show, size } from './format.js'
 import { el } from './dom.js'
 import { measured, structureName } from './model.js'
 
@@ -52,7 +52,7 @@ export function headline(result) {
   if (machine.cpu !== null && machine.cpu !== undefined && machine.kind === 'native')
     parts.push(`CPU ${machine.cpu}`)
   if (cycle?.value > 0)
-    parts.push(`${(1 / cycle.value).toFixed(2)} GHz (a cycle is ${cycle.value.toFixed(3)} ns)`)
+    parts.push(`${clock(1 / cycle.value)} (a cycle is ${cycle.value.toFixed(3)} ns)`)
   if (environment.virtualised === true)
     parts.push('in a virtual machine')
   const known = result.findings.filter(finding => finding.status === 'measured').length

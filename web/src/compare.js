@@ -1,7 +1,7 @@
 // Results beside each other. What differs was decided when the results were compared; here it is
 // shown.
 import { el, table } from './dom.js'
-import { count, range, show } from './format.js'
+import { count, range, show, times } from './format.js'
 import { find, split, structureName } from './model.js'
 
 // As `fathom diff` calls them.
@@ -30,13 +30,13 @@ function cell(side, unit) {
     spread && el('span', { class: 'range' }, spread)]
 }
 
-// '+66 %' or '× 4.0': what a reader would work out next.
+// '+66 %', '× 4' or '1/16': what a reader would work out next.
 function change([a, b]) {
   if (!(a?.value > 0 && b?.value > 0))
     return ''
   const ratio = b.value / a.value
   return ratio >= 0.5 && ratio <= 2 ? `${ratio >= 1 ? '+' : '−'}${Math.abs((ratio - 1) * 100).toFixed(Math.abs(ratio - 1) < 0.1 ? 1 : 0)} %`
-    : `× ${Number(ratio.toPrecision(3))}`
+    : times(ratio)
 }
 
 // Rows of one structure stand together.

@@ -60,6 +60,19 @@ export function percent(fraction) {
   return typeof fraction === 'number' ? `${Number(three(fraction * 100))} %` : ''
 }
 
+// '2.60 GHz', '133 MHz'
+export function clock(gigahertz) {
+  return gigahertz >= 0.9995 ? `${gigahertz.toFixed(2)} GHz` : `${three(gigahertz * 1e3)} MHz`
+}
+
+// '× 4', '× 0.35', and '1/16', which is easier to see than × 0.0625
+export function times(ratio) {
+  const part = 1 / ratio
+  if (ratio < 0.5 && (part > 99.5 || Math.abs(part - Math.round(part)) < 0.005 * part))
+    return `1/${Math.round(part)}`
+  return `× ${Number(ratio < 0.5 ? ratio.toPrecision(2) : ratio.toFixed(ratio < 99.95 ? 1 : 0))}`
+}
+
 // '1 claim', '3 claims'
 export function count(n, word, words = `${word}s`) {
   return `${n} ${n === 1 ? word : words}`

@@ -12,6 +12,7 @@ import { equal, ok, plan } from './tap.mjs'
 import { checkHostile } from './hostile.mjs'
 import { checkRich } from './rich.mjs'
 import { dataOf, withData } from './data.mjs'
+import { clock, times } from '../src/format.js'
 import { structures } from '../src/model.js'
 
 const [fathom, top] = process.argv.slice(2)
@@ -271,8 +272,14 @@ function checkOrder() {
     ['cpu', 'l1d', 'l1i', 'dtlb1', 'l2d', 'l2i', 'l3', 'memory'])
 }
 
+function checkNumbers() {
+  equal('clocks', [2.6, 1, 0.133].map(clock), ['2.60 GHz', '1.00 GHz', '133 MHz'])
+  equal('changes', [4, 3.54, 0.0625, 0.354, 1e-3].map(times), ['× 4', '× 3.5', '1/16', '× 0.35', '1/1000'])
+}
+
 async function main() {
   checkOrder()
+  checkNumbers()
   const [here, again, p3, counted, arm, two] =
     ['native.html', 'replayed.html', 'p3.html', 'counted.html', 'arm.html', 'two.html'].map(place)
   const simulated = ['--machine', ARM, '--seed', '1', '--quick']
