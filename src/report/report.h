@@ -24,6 +24,9 @@ struct fm_look {
 bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_look *look,
                      struct fm_error *err);
 
+/* The line about the machine alone, or two where it is too long for one. */
+void fm_report_heading(FILE *out, const struct fm_result *result, const struct fm_look *look);
+
 /* The notes and warnings alone: why values are missing, and what can be done about it. A verbose
    look has the notes in its sentences, and here the warnings alone. */
 void fm_report_notes(FILE *out, const struct fm_result *result, const struct fm_look *look);

@@ -250,34 +250,11 @@ static bool draw_table(FILE *out, const struct fm_result *result, const struct l
     return done;
 }
 
-/* "Neoverse-N1 (aarch64), CPU 0, a cycle is 0.385 ns (2.60 GHz)" */
-static void print_heading(FILE *out, const struct fm_result *result, const struct fm_look *look)
-{
-    const struct fm_machine_info *machine = &result->machine;
-    const bool native = strcmp(machine->kind, "native") == 0;
-    const struct fm_finding *cycle = fm_result_find(result, "cpu.cycle_time");
-    char name[FM_INFO_TEXT * 4], text[FM_INFO_TEXT * 8];
-    int used = snprintf(text, sizeof text, "%s (%s)",
-                        fm_show(machine->name, look->unicode, name, sizeof name),
-                        native ? machine->arch : machine->kind);
-
-    if (native && machine->cpu >= 0)
-        used += snprintf(text + used, sizeof text - (size_t)used, ", CPU %d", machine->cpu);
-    if (cycle && cycle->status == FM_MEASURED && cycle->value.number > 0)
-        snprintf(text + used, sizeof text - (size_t)used, ", a cycle is %.3f ns (%.2f GHz)",
-                 cycle->value.number, 1 / cycle->value.number);
-    if (look->colour)
-        fputs("\033[1m", out);
-    fm_fill(out, text, look->width, 0, 0);
-    if (look->colour)
-        fputs("\033[0m", out);
-}
-
 bool fm_report_table(FILE *out, const struct fm_result *result, const struct fm_look *look,
                      struct fm_error *err)
 {
     bool drawn = false;
-    print_heading(out, result, look);
+    fm_report_heading(out, result, look);
     if (!draw_table(out, result, &caches, &drawn) || !draw_table(out, result, &fetches, &drawn) ||
         !draw_table(out, result, &tlbs, &drawn) || !draw_table(out, result, &targets, &drawn))
         return fm_fail(err, FM_ERR_NO_MEMORY, "table: not enough memory to draw it");

@@ -464,6 +464,19 @@ static void test_numbers_for_people(void **state)
     assert_string_equal(fm_cell_change(1e-6, cell), "1/1000000");
 }
 
+/* The end of a long line must not be what is broken. */
+static void test_heading_is_broken_at_the_comma(void **state)
+{
+    struct fm_result *result = *state;
+    strcpy(result->machine.name, "Intel(R) Xeon(R) Processor @ 2.50GHz");
+    strcpy(result->machine.arch, "x86_64");
+    result->machine.cpu = 1;
+    char *text = written(write_table, result);
+    assert_has(text, "Intel(R) Xeon(R) Processor @ 2.50GHz (x86_64), CPU 1,\n"
+                     "  a cycle is 0.400 ns (2.50 GHz)\n");
+    free(text);
+}
+
 static struct fm_curve staircase(void)
 {
     struct fm_curve curve = {.id = "swept",
@@ -638,6 +651,8 @@ int main(void)
         cmocka_unit_test(test_safe_text),
         cmocka_unit_test(test_cells),
         cmocka_unit_test(test_numbers_for_people),
+        cmocka_unit_test_setup_teardown(test_heading_is_broken_at_the_comma, make_result,
+                                        free_result),
         cmocka_unit_test(test_plot),
         cmocka_unit_test(test_plot_of_one_point_and_of_none),
         cmocka_unit_test(test_plot_from_nothing),
