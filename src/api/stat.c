@@ -75,6 +75,38 @@ static bool machine_of(const struct fm_result *from, struct fm_stat_machine *mac
            fm_fail(err, FM_ERR_USAGE, "result: it has no cache in it: survey the machine again");
 }
 
+static bool is_there(const struct fm_result *from, size_t level)
+{
+    char property[FM_PROPERTY_TEXT];
+    snprintf(property, sizeof property, "l%zu.capacity", level);
+    const struct fm_finding *capacity = fm_result_find(from, property);
+    return capacity && (capacity->status == FM_MEASURED || capacity->status == FM_UNDETERMINED);
+}
+
+/* What a level serves that is not in the model comes, there, from memory. */
+static void warn_of_dropped(struct fm_result *result, const struct fm_result *from, size_t count)
+{
+    char names[64] = "";
+    size_t used = 0, dropped = 0;
+    for (size_t level = count + 1; level <= FM_CACHE_LEVELS; level++)
+        if (is_there(from, level) && used + 8 < sizeof names) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%sL%zu",
+                                     dropped ? ", " : "", level);
+            dropped++;
+        }
+    if (count < FM_STAT_LEVELS && dropped)
+        fm_result_warn(result, "level-dropped",
+                       "survey the machine again, thoroughly or when it is less busy",
+                       "the measured machine does not tell enough of %s: what %s served is counted "
+                       "as served by memory",
+                       names, dropped > 1 ? "they" : "it");
+    else if (dropped)
+        fm_result_warn(result, "level-dropped", "take the share of memory for that of both",
+                       "no more than %d levels can be counted: what %s served is counted as served "
+                       "by memory",
+                       FM_STAT_LEVELS, names);
+}
+
 static void note_rounding(struct fm_result *result, size_t outer, const char *rounded)
 {
     if (*rounded)
@@ -279,6 +311,7 @@ static bool stat_into(struct fm_result *result, const struct fm_result *from, ch
     if (!machine_of(from, &machine, caches, err) || !choose(by, &choice, err) ||
         !open_meter(choice, &meter, err))
         return false;
+    warn_of_dropped(result, from, machine.count);
     const bool ran = run_natively(meter, command, machine.count, &counted, result, err);
     /* What valgrind runs shall not count as well. */
     if (meter)

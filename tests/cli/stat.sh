@@ -54,6 +54,13 @@ run stat --result p2.json -- true
 ok "a result of another machine is warned of" grep -q 'of another machine' err
 run stat --quiet --result p2.json --format json -o other.json -- true
 ok "in the result too" json '[.warnings[].id] | index("other-machine")' other.json
+ok "nothing is said of levels where all are known" json '[.warnings[].id] | index("level-dropped") | not' other.json
+jq '(.findings[] | select(.property == "l2.capacity" or .property == "l2.physical_capacity")) |=
+    (.status = "undetermined" | .value = null | .low = null | .high = null)' p2.json >open.json
+run stat --result open.json -o open.txt -- true
+ok "a level that is not determined is named, with what its share was counted as" sh -c \
+    'tr -s "\n " " " <open.txt | grep -q "enough of L2: what it served is counted as served by memory"'
+ok "and has no row" sh -c '! grep -q "^L2" open.txt'
 run stat --quiet --result p2.json -- nonesuch
 ok "not found is 127" [ "$code" = 127 -a ! -s out ]
 run stat --quiet --result p2.json -- /
