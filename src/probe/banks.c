@@ -128,8 +128,8 @@ static bool run(struct fm_lab *lab, struct fm_error *err)
         return false;
     look.wait_ns = alike - look.free_ns;
     if (look.wait_ns < LEAST_WAIT * cycle)
-        why = "no load waits for another of its pair: there are no banks, or none that two loads "
-              "can want at once";
+        why = "no two loads were seen to wait for each other: there are no banks, or none that two "
+              "loads can want at once";
     else if (look.wait_ns > MOST_WAIT * cycle)
         why = "pairs of loads wait longer for each other than for a bank";
     else if (!find_bits(lab, &look, bits, &count, &why, err))

@@ -72,7 +72,8 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
         return;
     }
     if (high > TOO_WIDE * low) {
-        fm_undetermined(finding, "page placement moves its rise too far for the placements tried");
+        fm_undetermined(finding, "where its misses begin differed too much between readings (page "
+                                 "placement, or others who use this cache)");
         return;
     }
     if (level->units_too_long) {
@@ -88,8 +89,8 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
         level->capacity = bytes;
     else
         snprintf(finding->note, sizeof finding->note,
-                 "the range alone is sure: where it begins to miss moves, with the pages or with "
-                 "who else uses it");
+                 "only the range is sure: the edge moves with page placement or with others who "
+                 "use this cache");
 }
 
 /* Of knees that describe a walk badly many do as well, and lie far apart: what readings tell alone

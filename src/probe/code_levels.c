@@ -273,8 +273,8 @@ static void tell_range(struct fm_lab *lab, const struct view *view, const struct
                 ceil(range->high / pitch) * pitch, wide ? 0.5 : 0.95, "knees", "curve:code-levels");
     if (wide)
         snprintf(finding->note, sizeof finding->note,
-                 "the range alone is sure: where it begins to miss moves, with the pages or with "
-                 "who else uses it");
+                 "only the range is sure: the edge moves with page placement or with others who "
+                 "use this cache");
 }
 
 static bool report_capacity(struct fm_lab *lab, const struct view *view, size_t level,
@@ -285,7 +285,8 @@ static bool report_capacity(struct fm_lab *lab, const struct view *view, size_t 
     if (!open && !find_range(view, level, &range))
         return fm_fail(err, FM_ERR_NO_MEMORY, "no memory for a finding");
     if (!open && range.high > TOO_WIDE * range.low)
-        open = "page placement moves its rise too far for the placements tried";
+        open = "where its misses begin differed too much between readings (page placement, or "
+               "others who use this cache)";
     if (open)
         leave_open(lab, name->structure, name->capacity, open);
     else

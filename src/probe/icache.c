@@ -83,8 +83,8 @@ static bool find_cache(struct fm_lab *lab, struct fm_icache *icache, size_t *ste
             return false;
         if (!singly) {
             icache->crowded = true;
-            *open = "where code begins to take longer, it takes far less longer with one jump in "
-                    "each line: the branch predictor may have a part in it";
+            *open = "code slows down here, but much less with one jump in each line: the branch "
+                    "predictor may be the cause, not the cache";
             return true;
         }
         if (of == FM_RISE_OPERATIONS) {

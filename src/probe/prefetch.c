@@ -103,8 +103,7 @@ static bool ask_adjacent(struct fm_lab *lab, struct fm_error *err)
     if (adjacent || known)
         fm_decided(finding, fm_bool(adjacent), 0.95, "clock", "neighbours");
     else
-        fm_undetermined(
-            finding, "a line longer than that of the level inside may be two that come together");
+        fm_undetermined(finding, "cannot tell one long line from two short ones fetched together");
     return true;
 }
 

@@ -110,11 +110,12 @@ static void measured(const struct fm_finding *finding, char *text, size_t space)
         add(text, space, "; between ", low);
         add(text, space, " and ", high);
     }
-    snprintf(sure, sizeof sure, "%.3g%%", finding->confidence * 100);
-    add(text, space, certain ? "; sure to " : ", sure to ", sure);
-    add(text, space, ", by ", finding->method);
+    snprintf(sure, sizeof sure, "%.3g%% sure", finding->confidence * 100);
+    add(text, space, certain ? "; " : ", ", sure);
+    add(text, space, "; method: ", finding->method);
+    const bool alone = !finding->witnesses[1][0];
     for (size_t i = 0; i < FM_LIST && finding->witnesses[i][0]; i++)
-        add(text, space, i ? ", " : " with ", finding->witnesses[i]);
+        add(text, space, i ? ", " : alone ? "; witness: " : "; witnesses: ", finding->witnesses[i]);
 }
 
 static void not_measured(const struct fm_finding *finding, char *text, size_t space)

@@ -268,8 +268,8 @@ static bool run_probe(struct fm_lab *lab, const struct fm_probe *probe, struct f
     static const char *const advice[] = {[FM_QUICK] = "; try without --quick",
                                          [FM_NORMAL] = "; try --thorough, or a longer --budget",
                                          [FM_THOROUGH] = ""};
-    snprintf(reason, sizeof reason, "out of time: it took more than %.2g s%s", limit_s,
-             advice[lab->options->effort]);
+    snprintf(reason, sizeof reason, "out of time: its share of the survey, %.2g s, ran out%s",
+             limit_s, advice[lab->options->effort]);
     mark_unreached(lab, probe, reason);
     *stop = (struct fm_error){.code = FM_ERR_OK};
     return false;

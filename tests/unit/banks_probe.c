@@ -40,7 +40,7 @@ static void test_what_cannot_be_told(void **state)
     struct fm_result result;
     survey_banks(0, 0, &result);
     assert_int_equal(lab_finding(&result, "l1d.banks")->status, FM_UNDETERMINED);
-    assert_non_null(strstr(lab_finding(&result, "l1d.banks")->note, "no load waits"));
+    assert_non_null(strstr(lab_finding(&result, "l1d.banks")->note, "no two loads"));
     fm_result_free(&result);
     /* The highest bit that a quarter of the level has room for chooses too. */
     survey_banks(16, 128, &result);

@@ -252,7 +252,7 @@ static void test_tlb_notes(void **state)
     assert_tame(text, 80);
     assert_has(text, "\ndtlb1@2MiB.miss_cost: unsupported: no page is as large here\n");
     assert_has(text,
-               "\ndtlb1.ways: an address may lie anywhere in DTLB1; sure to 99%, by swept with");
+               "\ndtlb1.ways: an address may lie anywhere in DTLB1; 99% sure; method: swept;");
     free(text);
 }
 
@@ -292,8 +292,8 @@ static void test_verbose(void **state)
     assert_tame(text, 80);
     assert_has(text,
                "\nl1d.capacity: a random walk over up to 65536 B finds 95 of 100 references in\n"
-               "  L1d; sure to 99%, by swept with clock; claimed 65536 B by sysfs\n");
-    assert_has(text, "between 655360 B and 778240 B, sure to 99%");
+               "  L1d; 99% sure; method: swept; witness: clock; claimed 65536 B by sysfs\n");
+    assert_has(text, "between 655360 B and 778240 B, 99% sure");
     assert_has(text, "\nl2.ways: undetermined: the two orders disagree");
     assert_null(strstr(text, "\n? ")); /* once is enough */
     assert_has(text, "warning: every third sample");
