@@ -37,8 +37,13 @@ static void print_option(const struct fm_option *option)
 
 static void print_command_help(const struct fm_command *command)
 {
-    printf("Usage: fathom %s%s%s%s\n\n%s\n", command->name, *command->operands ? " " : "",
-           command->operands, command->options->name ? " [OPTION...]" : "", command->summary);
+    printf("Usage: fathom %s", command->name);
+    if (command->of_command) /* what follows the command is the command's own */
+        printf(" [OPTION...] -- %s", command->operands);
+    else
+        printf("%s%s%s", *command->operands ? " " : "", command->operands,
+               command->options->name ? " [OPTION...]" : "");
+    printf("\n\n%s\n", command->summary);
     if (command->options->name)
         printf("\nOptions:\n");
     for (const struct fm_option *option = command->options; option->name; option++)

@@ -72,7 +72,7 @@ const struct fm_option fm_survey_options[] = {
      .help = "just these probes, and what they need",
      .apply = fm_set_option},
     {.name = "quick",
-     .help = "caches and data TLBs, less precise, in seconds",
+     .help = "data caches, L1i and data TLBs, less precise, in about two to four seconds",
      .apply = fm_set_preset},
     {.name = "thorough", .help = "more precise, in several times the time", .apply = fm_set_preset},
     {.name = "budget",

@@ -15,6 +15,8 @@ for command in survey probes machines curve export diff get completion; do
     ok "$command --help" answered
     ok "$command --help has examples" has '^Examples:'
 done
+run stat --help
+ok "stat --help has its options before the command" has '^Usage: fathom stat \[OPTION...\] -- COMMAND...$'
 run survey -h
 ok "-h is --help" has '^Usage: fathom survey'
 
