@@ -9,14 +9,16 @@ export DESTDIR
 
 .PHONY: all deps run install test test-long bench accuracy conformance lint fuzz package static clean
 
+# Standard output is for what is measured, so that `make run` can be piped.
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet
+	@[ -e $(BUILD)/fathom ] || echo "building Fathom (a minute or two the first time)" >&2
+	@ninja -C $(BUILD) --quiet >&2
 
 deps:
-	@tools/install-deps build
+	@tools/install-deps build >&2
 
 $(BUILD)/build.ninja: | deps
-	@meson setup $(BUILD) $(SETUP_FLAGS)
+	@meson setup $(BUILD) $(SETUP_FLAGS) >&2
 
 run: all
 	@$(BUILD)/fathom
