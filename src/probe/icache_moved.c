@@ -116,7 +116,7 @@ bool fm_measure_moved(struct fm_lab *lab, struct fm_icache *icache, const struct
     fm_report_l1i_miss(lab, &miss);
     /* Groups whose misses do not add up to a capacity may be those of the level behind. */
     if (!is_told(&average.crossing)) {
-        fm_give_up_l1i(lab, "page placement moves its misses too far for those tried");
+        fm_give_up_l1i(lab, "its misses differed too much between placements of its pages");
         return true;
     }
     report_capacity(lab, icache, &average.crossing);

@@ -67,6 +67,10 @@ void fm_give_up_l1i(struct fm_lab *lab, const char *reason)
     fm_report_l1i_open(lab, "capacity", "B", reason);
     fm_report_l1i_open(lab, "ways", "", reason);
     fm_report_l1i_open(lab, "line", "B", reason);
+    /* What a miss costs may be told before it is clear of what. */
+    const struct fm_finding *miss = fm_l1i_finding(lab, "miss_latency", "ns");
+    if (miss && miss->status != FM_MEASURED)
+        fm_report_l1i_open(lab, "miss_latency", "ns", reason);
 }
 
 void fm_report_l1i_ways(struct fm_lab *lab, const struct fm_icache *icache)

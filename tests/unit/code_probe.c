@@ -66,12 +66,12 @@ static struct fm_description usual_machine(void)
     };
 }
 
-static void survey(const struct fm_description *description, const char *only,
-                   struct fm_result *result)
+static void survey_up_to(uint64_t footprint, const struct fm_description *description,
+                         const char *only, struct fm_result *result)
 {
     struct fm_error err = {0};
     const struct fm_survey_options options = {
-        .effort = FM_NORMAL, .max_footprint = 8 << 20, .seed = 1, .only = only};
+        .effort = FM_NORMAL, .max_footprint = footprint, .seed = 1, .only = only};
     struct fm_machine *machine = fm_simulated_open(description, 1, &err);
     if (!machine)
         fail_msg("%s", err.text);
@@ -79,6 +79,12 @@ static void survey(const struct fm_description *description, const char *only,
     if (!fm_survey(machine, NULL, &options, result, &err))
         fail_msg("%s", err.text);
     machine->ops->close(machine);
+}
+
+static void survey(const struct fm_description *description, const char *only,
+                   struct fm_result *result)
+{
+    survey_up_to(8 << 20, description, only, result);
 }
 
 static const struct fm_finding *measured(const struct fm_result *result, const char *property)
@@ -120,6 +126,23 @@ static void finds_the_cache(void **state)
     (void)state;
     const struct fm_description description = usual_machine();
     expect_usual_cache(&description);
+}
+
+/* Of a cache that is not found nothing is told, and each attribute says why. */
+static void leaves_all_of_a_cache_open(void **state)
+{
+    (void)state;
+    static const char *const properties[] = {"l1i.capacity", "l1i.line", "l1i.ways",
+                                             "l1i.miss_latency"};
+    const struct fm_description description = usual_machine();
+    struct fm_result result;
+    survey_up_to(16384, &description, "icache", &result);
+    for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
+        const struct fm_finding *finding = fm_result_find(&result, properties[i]);
+        if (!finding || finding->status != FM_UNDETERMINED || !finding->note[0])
+            fail_msg("%s is not left open", properties[i]);
+    }
+    fm_result_free(&result);
 }
 
 /* 512 lines are in the cache; as many jumps, one or two to a line, are in this buffer. */
@@ -446,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_cache),
+        cmocka_unit_test(leaves_all_of_a_cache_open),
         cmocka_unit_test(is_not_confused_by_targets),
         cmocka_unit_test(is_not_confused_by_decoded_operations),
         cmocka_unit_test(finds_a_cache_that_ends_before_operations_do),
