@@ -52,6 +52,7 @@ struct fm_command {
     const char *examples;
     const struct fm_option *options; /* ends with a NULL name; --help apart */
     bool of_command; /* operands are a command: what follows the first is not ours */
+    bool surveys;    /* an interruption stops its survey, and it still answers */
     int failure;     /* exit status of its own failures; 0: those of the others */
     int (*run)(struct fm_request *request);
 };

@@ -34,7 +34,6 @@ static struct fathom_result *survey(const struct fm_request *request, struct fat
     if (!machine)
         return NULL;
     struct fm_progress progress = fm_progress_begin(!request->quiet && !request->no_progress, 1);
-    fm_catch_interrupts();
     fathom_options_progress(request->options, fm_progress_step, &progress);
     struct fathom_result *result = fathom_survey(machine, request->options, err);
     fm_progress_end(&progress);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 
 static const struct fm_option no_options[] = {{.name = NULL}};
 
@@ -19,6 +20,7 @@ const struct fm_command fm_commands[] = {
                  "  fathom survey --machine intel-xeon-e5530-nehalem --seed 1\n"
                  "  fathom survey --record here.samples -o here.json\n"
                  "  fathom survey --replay here.samples --verbose\n",
+     .surveys = true,
      .run = fm_run_survey},
     {.name = "probes",
      .operands = "",
@@ -42,6 +44,7 @@ const struct fm_command fm_commands[] = {
                  "  fathom curve levels --machine intel-xeon-e5530-nehalem\n"
                  "  fathom curve tlb\n"
                  "  fathom curve levels --format csv -o levels.csv\n",
+     .surveys = true,
      .run = fm_run_curve},
     {.name = "export",
      .operands = "RESULT.json",
@@ -76,6 +79,7 @@ const struct fm_command fm_commands[] = {
                  "  fathom get l1d.line l1d.ways dtlb1.reach\n"
                  "  fathom get l2.capacity --refresh --quick\n"
                  "  cc -DBLOCK_BYTES=$(fathom get l2.capacity) -c blocked.c\n",
+     .surveys = true,
      .run = fm_run_get},
     {.name = "stat",
      .operands = "COMMAND...",
@@ -133,7 +137,13 @@ static int answer(struct fm_request *request, int count, char **arguments)
         return fm_deliver("", NULL);
     }
     code = use_environment(request);
-    return code == FM_EXIT_ANSWERED ? request->command->run(request) : code;
+    if (code != FM_EXIT_ANSWERED)
+        return code;
+    if (!request->command->surveys)
+        fm_release_interrupts();
+    if (!request->command->surveys && fm_interrupted())
+        return FM_EXIT_INTERRUPTED;
+    return request->command->run(request);
 }
 
 int main(int count, char **arguments)
@@ -141,6 +151,7 @@ int main(int count, char **arguments)
     struct fm_request request = {.arguments = count > 0 ? arguments + 1 : arguments};
     int code;
 
+    fm_catch_interrupts();
     hold_standard_streams();
     /* Not LC_ALL: numbers keep their decimal point, so that scripts read them everywhere. */
     setlocale(LC_CTYPE, "");

@@ -129,9 +129,9 @@ static int measure(const struct fm_request *request, struct work *work)
     struct fathom_error err;
     bool failed = false;
 
-    fm_catch_interrupts();
     fathom_options_progress(request->options, fm_progress_step, &progress);
-    for (size_t i = 0; i < work->machine_count && !failed && !fm_interrupted(); i++) {
+    /* The first also after an interruption: its result then says that it is not complete. */
+    for (size_t i = 0; i < work->machine_count && !failed && !(i && fm_interrupted()); i++) {
         progress.machine = i;
         work->results[i] = fathom_survey(work->machines[i], request->options, &err);
         failed = !work->results[i];
@@ -237,7 +237,6 @@ static int run_in_callgrind(const struct fm_request *request)
 {
     struct fathom_error err;
     int code;
-    fm_catch_interrupts();
     return fathom_run_in_callgrind(request->options, request->arguments, interrupted, NULL, &code,
                                    &err)
                ? code

@@ -78,9 +78,7 @@ ok "--max-footprint keeps every curve below it" json '[.curves[] |
 
 # A signal that comes before the program is ready for it would end it: wait until SIGTERM, the
 # second of the two, is caught (bit 14 of the mask).
-interrupt() {
-    signal=$1
-    shift
+start() {
     "$fathom" "$@" >out 2>err &
     pid=$!
     tries=0
@@ -89,6 +87,11 @@ interrupt() {
         [ $tries -lt 500 ] || break
         sleep 0.01
     done
+}
+interrupt() {
+    signal=$1
+    shift
+    start "$@"
     kill -"$signal" $pid
     wait $pid
     code=$?
@@ -98,6 +101,22 @@ for signal in INT TERM; do
     ok "SIG$signal is exit 130" [ "$code" = 130 ]
     ok "SIG$signal: what is known is printed" json '.complete == false'
 done
+# As timeout does: its child first, then the child's group. Those that come too late find nobody.
+start survey --machine "$noisy" --thorough --format json
+for i in 1 2 3 4 5 6; do kill -TERM $pid 2>/dev/null; done
+wait $pid
+code=$?
+ok "SIGTERM several times at once is exit 130" [ "$code" = 130 ]
+ok "… what is known is printed" json '.complete == false'
+# It waits for the description, and the signal comes long before the survey.
+mkfifo late.yaml
+start survey --machine late.yaml --format json
+kill -INT $pid
+cat "$small" >late.yaml
+wait $pid
+code=$?
+ok "a signal before the survey begins is exit 130" [ "$code" = 130 ]
+ok "… and a result that says so" json '.complete == false'
 interrupt INT survey --machine "$noisy" --thorough -o stopped.json --record stopped
 ok "interrupted: the file is whole" json '.complete == false' stopped.json
 run survey --replay stopped --format json
