@@ -97,8 +97,8 @@ struct fathom_machine *fathom_open_native(const struct fathom_options *options,
 /* Callgrind's model is counted by a program that runs in it. So a program whose options name one,
    and which does not run in it yet, is to be run again: with the same arguments, those after its
    name, NULL at the end. Waits for it and says how it ended, as a shell would; this process then
-   has nothing left to do. stop is asked whenever a signal interrupts the wait; true ends the other;
-   it may be NULL. UNSUPPORTED when valgrind is not installed. */
+   has nothing left to do. stop is asked often during the wait; true ends the other; it may be NULL.
+   UNSUPPORTED when valgrind is not installed. */
 bool fathom_needs_callgrind(const struct fathom_options *options);
 bool fathom_run_in_callgrind(const struct fathom_options *options, char *const *arguments,
                              bool (*stop)(void *data), void *data, int *exit_status,

@@ -237,10 +237,11 @@ static int run_in_callgrind(const struct fm_request *request)
 {
     struct fathom_error err;
     int code;
-    return fathom_run_in_callgrind(request->options, request->arguments, interrupted, NULL, &code,
-                                   &err)
-               ? code
-               : fm_complain_error(&err);
+    if (!fathom_run_in_callgrind(request->options, request->arguments, interrupted, NULL, &code,
+                                 &err))
+        return fm_complain_error(&err);
+    /* Where it was too early for its own handler, a signal ended it. */
+    return fm_interrupted() ? FM_EXIT_INTERRUPTED : code;
 }
 
 static int prepare(const struct fm_request *request, struct work *work)

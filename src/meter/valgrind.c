@@ -15,7 +15,7 @@
 #include "meter/callgrind.h"
 #include "meter/dumps.h"
 
-/* How often the dumps of a command are looked for, at least. */
+/* How often the dumps of a command are looked for, at least, and whether to end. */
 #define LOOK_MS 20
 
 static size_t length_of(const char *const *list)
@@ -84,20 +84,25 @@ static bool lost(struct fm_error *err)
     return fm_fail(err, FM_ERR_INTERNAL, "valgrind: lost: %s", strerror(errno));
 }
 
-/* Waits for the end. An interruption may mean that the program shall end early. */
+/* Waits for the end, and hands on that the program shall end early. A wait that blocks would not
+   hear of it: the caller's handler may have been set to restart it. */
 static bool wait_for_self(pid_t child, const struct fm_valgrind_plan *plan, int *status,
                           struct fm_error *err)
 {
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
     bool told = false;
-    while (waitpid(child, status, 0) < 0) {
-        if (errno != EINTR)
+    for (;;) {
+        const pid_t ended = waitpid(child, status, WNOHANG);
+        if (ended < 0 && errno != EINTR)
             return lost(err);
+        if (ended == child)
+            return true;
         if (!told && plan->stop && plan->stop(plan->data)) {
             kill(child, SIGTERM);
             told = true;
         }
+        nanosleep(&pause, NULL);
     }
-    return true;
 }
 
 /* What may ask us to end. It is blocked while a command runs, and handed on: what is half counted

@@ -13,7 +13,7 @@ struct fm_valgrind_plan {
     char *const *command;       /* with its arguments, NULL at the end; found along PATH */
     bool silent;                /* it gets no input, and what it prints is thrown away */
     bool self;                  /* it is this program, which starts and stops the counting itself */
-    /* Asked whenever a signal interrupts the wait: true ends the program. May be NULL. */
+    /* Asked often during the wait: true ends the program. May be NULL. */
     bool (*stop)(void *data);
     void *data;
 };

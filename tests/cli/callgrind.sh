@@ -109,6 +109,20 @@ ok "counts are recorded and replayed" cmp -s counted again
 ok "nothing is left behind" rmdir tmp
 mkdir tmp
 ok "a model is not kept as this computer" [ ! -e cache/fathom ]
+# To fathom alone, not to its group: it has to tell the other, which counts as soon as it has dumped.
+"$fathom" survey --callgrind "D1=32768,8,64 LL=262144,16,64" --thorough --format json >out 2>err &
+pid=$!
+until ls tmp/*/dump.[0-9]* >/dev/null 2>&1; do
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.01
+done
+inner=$(pgrep -P $pid)
+kill -INT $pid
+wait $pid
+code=$?
+ok "interrupted: exit 130" [ "$code" = 130 ]
+ok "… what is known is printed" json '.complete == false'
+ok "… and nobody is left" sh -c "! kill -0 $inner 2>/dev/null"
 refused "a probe that reads the clock" 3 'no time' survey --callgrind "D1=8K,2,32 LL=64K,4,64" \
     --only levels
 done_testing
