@@ -105,6 +105,11 @@ int fm_complain_error(const struct fathom_error *err);
 /* The format that --format or the suffix of -o names; an exit code, complains itself. */
 int fm_choose_format(const struct fm_request *request, enum fathom_format *format);
 
+/* Refuses an output that is the same file as another, which `use` tells of; NULL is none. An exit
+   code, complains itself. */
+int fm_refuse_same(const char *option, const char *output, const char *other, const char *use);
+int fm_refuse_overwriting(const char *option, const char *output, const char *input);
+
 /* Prints to standard output or into the file; an exit code. */
 int fm_deliver(const char *text, const char *file);
 

@@ -64,6 +64,8 @@ int fm_run_diff(struct fm_request *request)
     if (!results)
         return fm_complain(FM_EXIT_LACKING, "memory: there is none left: close other programs");
     int code = fm_choose_format(request, &format);
+    for (size_t i = 0; i < request->operand_count && code == FM_EXIT_ANSWERED; i++)
+        code = fm_refuse_overwriting("-o", request->output, request->operands[i]);
     if (code == FM_EXIT_ANSWERED)
         code = read_all(request, results);
     if (code == FM_EXIT_ANSWERED)

@@ -63,6 +63,8 @@ int fm_run_export(struct fm_request *request)
     struct fathom_error err;
     char *left_out = NULL;
     int code = check_target(request->target);
+    if (code == FM_EXIT_ANSWERED)
+        code = fm_refuse_overwriting("-o", request->output, request->operands[0]);
     if (code != FM_EXIT_ANSWERED)
         return code;
     struct fathom_result *result = fathom_result_read(request->operands[0], &err);

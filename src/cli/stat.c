@@ -149,6 +149,8 @@ int fm_run_stat(struct fm_request *request)
         fm_complain(0, "--format: stat has no page: use table, json or csv");
         return STAT_FAILED;
     }
+    if (fm_refuse_overwriting("-o", request->output, request->result) != FM_EXIT_ANSWERED)
+        return STAT_FAILED;
     if (request->output && strcmp(request->output, "-") != 0 &&
         !fathom_can_save(request->output, &err))
         return fail_with(&err);

@@ -30,10 +30,21 @@ static int check_request(const struct fm_request *request)
                            "--cpu: only this computer has CPUs to choose from: leave it out");
     if (request->quiet && request->verbose)
         return fm_complain(FM_EXIT_USAGE, "--quiet: --verbose was given too: choose one");
-    if (request->output && request->record && strcmp(request->output, request->record) == 0)
-        return fm_complain(FM_EXIT_USAGE, "--record: the result goes to '%.64s' too: name another",
-                           request->record);
     return FM_EXIT_ANSWERED;
+}
+
+/* Nothing that is read or written may be written once more. */
+static int check_overwriting(const struct fm_request *request)
+{
+    int code = fm_refuse_same("--record", request->record, request->output, "the result goes to");
+    if (code == FM_EXIT_ANSWERED)
+        code = fm_refuse_overwriting("-o", request->output, request->replay);
+    for (size_t i = 0; i < request->machine_count && code == FM_EXIT_ANSWERED; i++) {
+        code = fm_refuse_overwriting("-o", request->output, request->machines[i]);
+        if (code == FM_EXIT_ANSWERED)
+            code = fm_refuse_overwriting("--record", request->record, request->machines[i]);
+    }
+    return code;
 }
 
 static int format_named(const char *name, const char *option, enum fathom_format *format)
@@ -247,6 +258,8 @@ static int run_in_callgrind(const struct fm_request *request)
 static int prepare(const struct fm_request *request, struct work *work)
 {
     int code = check_request(request);
+    if (code == FM_EXIT_ANSWERED)
+        code = check_overwriting(request);
     if (code == FM_EXIT_ANSWERED)
         code = fm_choose_format(request, &work->format);
     if (code == FM_EXIT_ANSWERED)

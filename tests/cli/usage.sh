@@ -60,6 +60,30 @@ refused "CPU of a described machine" 2 '--cpu' --machine "$small" --cpu 0
 
 refused "a result and its samples in one file" 2 '--record: .*name another' -o x.json --record x.json
 
+# What is read is not written over, by whatever name.
+run survey --machine "$small" --only cycle --record r.samples -o a.json
+cp a.json b.json
+cp "$small" own.yaml
+ln -s r.samples linked
+ln b.json same.json
+refused "-o onto the recording" 2 "-o: the input is 'r.samples' too" --replay r.samples --format json -o ./r.samples
+refused "-o onto the recording, by a link" 2 '-o: .*too: name another' --replay r.samples --format json -o linked
+refused "-o onto the machine" 2 '-o: .*own.yaml' --machine "$small" --machine own.yaml --format json -o "$PWD/own.yaml"
+refused "--record onto the machine" 2 '--record: .*own.yaml' --machine own.yaml --record ./own.yaml
+refused "curve onto the machine" 2 '-o: .*own.yaml' curve levels --machine own.yaml --format csv -o own.yaml
+refused "export onto the result" 2 '-o: .*a.json' export a.json --to env -o a.json
+refused "diff onto the first" 2 '-o: .*a.json' diff a.json b.json -o a.json
+refused "diff onto the second, by another name" 2 '-o: .*b.json' diff a.json b.json -o same.json
+refused "stat onto the result" 125 '-o: .*a.json' stat --result a.json -o a.json -- touch ran
+ok "all are as they were" sh -c 'cmp -s a.json b.json && cmp -s own.yaml "$1" && head -n 1 r.samples |
+    grep -q fathom-recording' sh "$small"
+refused "a result and its samples in one file that is not there yet" 2 '--record: .*name another' \
+    --machine "$small" -o new.json --record ./new.json
+run survey --machine "$small" --only cycle --format json -o /dev/null --record /dev/null
+ok "/dev/null takes both" [ "$code" = 0 ]
+run survey --machine intel-pentium-133 --only cycle --format json -o intel-pentium-133
+ok "the name of a machine is no file" [ "$code" = 0 -a -s intel-pentium-133 ]
+
 # A place that cannot be written is found before anything is measured, which would take more than this second.
 ln -s /proc/version link.json
 ulimit -S -t 1
