@@ -4,6 +4,7 @@
 #include "format/file.h"
 #include "format/json_in.h"
 #include "format/json_result.h"
+#include "format/possible.h"
 #include "format/text.h"
 
 /* Far more than a survey finds; it bounds the time that a search for each takes. */
@@ -106,7 +107,8 @@ static bool read_finding(const struct fm_json_place *place, json_t *json, struct
            fm_json_get_text(place, json, "claimed_by", f->claimed_by, sizeof f->claimed_by) &&
            get_list(place, json, "evidence", f->evidence[0], sizeof f->evidence[0]) &&
            get_candidates(place, json, f) &&
-           fm_json_get_text(place, json, "note", f->note, sizeof f->note);
+           fm_json_get_text(place, json, "note", f->note, sizeof f->note) &&
+           fm_finding_is_possible(place, f);
 }
 
 static bool get_axis(const struct fm_json_place *place, json_t *object, const char *key,

@@ -198,6 +198,11 @@ static const struct {
     {"\"status\": \"measured\"", "\"status\": 5", "r.json: findings[0].status"},
     {"\"value\": 65536", "\"value\": [1]", "r.json: findings[0].value"},
     {"\"confidence\": 0.99", "\"confidence\": 99", "r.json: findings[0].confidence"},
+    {"\"value\": 65536", "\"value\": -5", "findings[0].value: is not what l1d.capacity can be"},
+    {"\"value\": 65536", "\"value\": 0", "it is a number above 0"},
+    {"\"value\": 65536", "\"value\": \"full\"", "it is a number above 0"},
+    {"\"low\": 65536", "\"low\": -1", "findings[0].low: is not what l1d.capacity can be"},
+    {"\"high\": 65600", "\"high\": true", "findings[0].high: is not what l1d.capacity"},
     {"[\"clock\"]", "\"clock\"", "r.json: findings[0].witnesses: is no list"},
     {"[\"clock\"]", "[1]", "r.json: findings[0].witnesses"},
     {"\"complete\": false", "\"complete\": 0", "r.json: complete"},
@@ -244,6 +249,57 @@ static void mistakes_are_named(void **state)
     fm_result_free(&r);
 }
 
+static const struct {
+    const char *property, *value;
+    bool possible;
+} values[] = {
+    {"l1d.line", "64", true},
+    {"l1d.line", "1", true},
+    {"l2@core=4.line", "1073741824", true},
+    {"l1d.line", "63", false},
+    {"l1d.line", "0.5", false},
+    {"l1d.line", "4611686018427387904", false},
+    {"l1d.line", "\"64\"", false},
+    {"l1d.ways", "12", true},
+    {"l1d.ways", "\"full\"", true},
+    {"l1d.ways", "\"fullest\"", false},
+    {"l1d.ways", "0", false},
+    {"dtlb1@2MiB.entries", "32", true},
+    {"dtlb1@2MiB.entries", "\"full\"", false},
+    {"dtlb1.reach", "-4096", false},
+    {"dtlb1.page_size", "0", false},
+    {"l2.physical_capacity", "true", false},
+    {"l3.sector", "128", true},
+    {"page.size", "4096", true},
+    {"l1d.latency", "0", true},
+    {"app.served_l1", "0", true},
+};
+
+static void only_what_can_be_is_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char text[1024];
+        struct fm_result back;
+        struct fm_error err = {0};
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"fathom-result/1\", \"machine\": {\"kind\": \"native\", \"cpu\": "
+                 "null, \"page_size\": null, \"memory_limit\": null, "
+                 "\"clock\": {\"resolution_ns\": 1, \"overhead_ns\": 1}}, \"environment\": {}, "
+                 "\"findings\": [{\"property\": \"%s\", \"status\": \"measured\", "
+                 "\"value\": %s, \"witnesses\": [], \"evidence\": []}], \"curves\": [], "
+                 "\"warnings\": [], \"elapsed_s\": 1, \"complete\": true}",
+                 values[i].property, values[i].value);
+        const bool read = fm_result_from_json(text, strlen(text), "r.json", &back, &err);
+        if (read != values[i].possible)
+            fail_msg("%s = %s: %s", values[i].property, values[i].value, err.text);
+        if (read)
+            fm_result_free(&back);
+        else
+            has(err.text, values[i].property);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +308,7 @@ int main(void)
         cmocka_unit_test(odd_text_and_numbers_stay_valid),
         cmocka_unit_test(several_make_an_array),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(only_what_can_be_is_read),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
