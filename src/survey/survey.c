@@ -80,7 +80,9 @@ static bool list_has(const char *list, const char *name)
 
 bool fm_survey_check_only(const char *only, struct fm_error *err)
 {
-    for (const char *at = only; *at;) {
+    const char *at = only;
+    /* An empty list names a probe without a name, like one of a comma alone. */
+    do {
         const size_t length = strcspn(at, ",");
         bool known = false;
         for (size_t i = 0; i < PROBES && !known; i++)
@@ -90,7 +92,7 @@ bool fm_survey_check_only(const char *only, struct fm_error *err)
                            "there is no probe '%.*s'; `fathom probes` lists them",
                            (int)(length < 64 ? length : 64), at);
         at += length + (at[length] == ',');
-    }
+    } while (*at);
     return true;
 }
 

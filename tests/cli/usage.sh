@@ -46,6 +46,8 @@ refused "budget without end" 2 "--budget: 'inf'" --budget inf
 refused "seed that is no number" 2 "--seed: 'abc'" --seed abc
 refused "seed too large" 2 "--seed: '99999999999999999999'" --seed 99999999999999999999
 refused "probe that does not exist" 2 '--only: .*nonesuch' --only nonesuch
+refused "probe without a name" 2 "--only: there is no probe ''" --only ,
+refused "no probe" 2 "--only: there is no probe ''" --only ''
 refused "CPU that is no number" 2 "--cpu: 'one'" --cpu one
 refused "format that does not exist" 2 "--format: 'xml'" --format xml
 refused "suffix that says nothing" 2 "'xml' is no format" -o result.xml
