@@ -141,6 +141,10 @@ static bool open_tally(struct fathom_machine *handle, const struct fathom_option
     if (options->events && options->meter != FM_METER_PERF && options->meter != FM_METER_PAPI)
         return fm_fail(err, FM_ERR_USAGE,
                        "events: whose names they are is open: add the meter perf or papi");
+    if (options->meter == FM_METER_CALLGRIND && !options->callgrind)
+        return fm_fail(err, FM_ERR_USAGE,
+                       "meter: callgrind counts in a cache model: add --callgrind "
+                       "\"D1=32768,8,64 LL=262144,16,64\", or the like");
     /* An I1 that nobody named is not asked for. */
     const bool code = options->callgrind && strstr(options->callgrind, "I1=");
     if (options->callgrind || options->meter == FM_METER_CALLGRIND)

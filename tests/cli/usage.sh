@@ -127,7 +127,8 @@ else
         l1d=PERF_COUNT_SW_CONTEXT_SWITCHES,l2=PERF_COUNT_SW_CONTEXT_SWITCHES
 fi
 refused "counters of this computer" 3 'meter' --meter sim
-refused "callgrind without a model" 3 'say which' --meter callgrind
+refused "callgrind without a model" 2 'add --callgrind' --meter callgrind
+refused "… of a curve" 2 'add --callgrind' curve levels --meter callgrind
 refused "a model without LL" 2 '--callgrind: LL is missing' --callgrind "D1=32768,8,64"
 refused "a model of a described machine" 2 'leave out' --callgrind "D1=32768,8,64 LL=64K,4,64" \
     --machine "$data/good/small.yaml"
