@@ -82,6 +82,12 @@ static void say_missing(const struct fathom_result *result, const char *property
         [FATHOM_NOT_SUPPORTED] = "unsupported",
         [FATHOM_ABSENT] = "absent",
     };
+    /* What a survey did not come to may be there all the same. */
+    if (!finding && !fathom_result_complete(result)) {
+        fm_complain(0, "%.64s is undetermined: the survey was interrupted%s", property,
+                    fm_interrupted() ? "" : ", or ran out of time");
+        return;
+    }
     if (!finding && !has_structure(result, property)) {
         fm_complain(0, "%.64s is unsupported: the survey shows no %.*s", property,
                     (int)strcspn(property, "."), property);

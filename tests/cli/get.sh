@@ -20,6 +20,21 @@ run get l1d.colour --result small.json
 ok "what no survey tells" grep -q '^fathom: l1d.colour: the survey says nothing of it' err
 run get l9.capacity --result small.json --quiet
 ok "--quiet" [ "$code" = 1 -a ! -s out -a ! -s err ]
+jq '.complete = false' small.json >partial.json
+run get l9.capacity --result partial.json
+ok "a survey that ended early does not say what there is" \
+    grep -q '^fathom: l9.capacity is undetermined: the survey was interrupted, or ran out of time$' err
+"$fathom" get l2.capacity --refresh >out 2>err &
+pid=$!
+until grep -q '^SigCgt:.*[4567cdef]...$' /proc/$pid/status 2>/dev/null; do
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.01
+done
+kill -INT $pid
+wait $pid
+code=$?
+ok "interrupted: exit 130" [ "$code" = 130 ]
+ok "… and no word of what was not looked for" grep -q '^fathom: l2.capacity is undetermined: .*interrupted$' err
 ok "a described machine is not kept" [ ! -e "$XDG_CACHE_HOME" ]
 
 run get cpu.cycle_time --budget 0.2
