@@ -34,6 +34,7 @@ static struct fathom_result *survey(const struct fm_request *request, struct fat
     if (!machine)
         return NULL;
     struct fm_progress progress = fm_progress_begin(!request->quiet && !request->no_progress, 1);
+    fm_outlast_interrupts();
     fathom_options_progress(request->options, fm_progress_step, &progress);
     struct fathom_result *result = fathom_survey(machine, request->options, err);
     fm_progress_end(&progress);
@@ -154,8 +155,10 @@ int fm_run_get(struct fm_request *request)
     if (code != FM_EXIT_ANSWERED)
         return code;
     struct fathom_result *result = find_result(request, &err);
-    if (!result)
-        return fm_complain_error(&err);
+    if (!result) {
+        code = fm_complain_error(&err);
+        return fm_interrupted() ? FM_EXIT_INTERRUPTED : code;
+    }
     code = print_values(request, result, stdout);
     const int delivered = fm_deliver("", NULL);
     fathom_result_free(result);

@@ -35,14 +35,24 @@ static void on_interrupt(int number)
     }
 }
 
-void fm_catch_interrupts(void)
+static void set_handler(int flags, struct sigaction *old)
 {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < CAUGHT; i++)
         sigaddset(&action.sa_mask, caught[i]);
     for (size_t i = 0; i < CAUGHT; i++)
-        sigaction(caught[i], &action, &before[i]);
+        sigaction(caught[i], &action, old ? &old[i] : NULL);
+}
+
+void fm_catch_interrupts(void)
+{
+    set_handler(0, before);
+}
+
+void fm_outlast_interrupts(void)
+{
+    set_handler(SA_RESTART, NULL);
 }
 
 void fm_release_interrupts(void)

@@ -140,6 +140,7 @@ static int measure(const struct fm_request *request, struct work *work)
     struct fathom_error err;
     bool failed = false;
 
+    fm_outlast_interrupts();
     fathom_options_progress(request->options, fm_progress_step, &progress);
     /* The first also after an interruption: its result then says that it is not complete. */
     for (size_t i = 0; i < work->machine_count && !failed && !(i && fm_interrupted()); i++) {
@@ -248,6 +249,7 @@ static int run_in_callgrind(const struct fm_request *request)
 {
     struct fathom_error err;
     int code;
+    fm_outlast_interrupts();
     if (!fathom_run_in_callgrind(request->options, request->arguments, interrupted, NULL, &code,
                                  &err))
         return fm_complain_error(&err);
@@ -266,7 +268,7 @@ static int prepare(const struct fm_request *request, struct work *work)
         code = open_machines(request, work);
     if (code == FM_EXIT_ANSWERED)
         code = check_files(request);
-    return code;
+    return code != FM_EXIT_ANSWERED && fm_interrupted() ? FM_EXIT_INTERRUPTED : code;
 }
 
 int fm_run_survey(struct fm_request *request)
