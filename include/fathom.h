@@ -221,7 +221,8 @@ struct fathom_warning fathom_warning_at(const struct fathom_result *result, size
    of fathom. On a computer with several kinds of core it is the kind that `cpu` is of. */
 struct fathom_result *fathom_here(const struct fathom_options *options, struct fathom_error *err);
 
-/* The kept result alone; NULL with the code FATHOM_NOT_KEPT when there is none. */
+/* The kept result alone; NULL with the code FATHOM_NOT_KEPT when there is none. What lies in its
+   place and is of another computer is an error. */
 struct fathom_result *fathom_kept(const struct fathom_options *options, struct fathom_error *err);
 
 /* Keeps a whole survey of this computer, made with these options, in place of the one before. A

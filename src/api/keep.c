@@ -13,6 +13,8 @@
 #include "claims/fingerprint.h"
 #include "format/file.h"
 #include "format/json_result.h"
+#include "format/text.h"
+#include "machine/native/computer.h"
 
 /* The user's cache folder, as the XDG base directory specification has it: a path in
    XDG_CACHE_HOME that does not begin at the root counts for nothing. */
@@ -30,6 +32,15 @@ static bool cache_folder(char *path, size_t space, struct fm_error *err)
                    "cache: there is no folder to keep results in: set HOME or XDG_CACHE_HOME");
 }
 
+/* A pipe in its place would be waited for. What is not there yet can become a file. */
+static bool is_ordinary(const char *path, struct fm_error *err)
+{
+    struct stat file;
+    return stat(path, &file) != 0 || S_ISREG(file.st_mode) ||
+           fm_fail(err, FM_ERR_USAGE, "%s: is no file to keep a result in: remove it",
+                   fm_short_path(path));
+}
+
 /* A result belongs to a kind of CPU and to the program that found it: a newer one may know more. */
 static bool kept_file(const struct fathom_options *options, char *folder, char *path, size_t space,
                       struct fm_error *err)
@@ -39,11 +50,34 @@ static bool kept_file(const struct fathom_options *options, char *folder, char *
     if (!cache_folder(folder, space, err))
         return false;
     fm_fingerprint("", cpu, FM_VERSION, word);
-    if ((size_t)snprintf(path, space, "%s/%s.json", folder, word) < space)
-        return true;
-    return fm_fail(err, FM_ERR_USAGE,
-                   "cache: the path of its folder is too long: set HOME or "
-                   "XDG_CACHE_HOME");
+    if ((size_t)snprintf(path, space, "%s/%s.json", folder, word) >= space)
+        return fm_fail(err, FM_ERR_USAGE,
+                       "cache: the path of its folder is too long: set HOME or "
+                       "XDG_CACHE_HOME");
+    return is_ordinary(path, err);
+}
+
+/* Folders are copied from one computer to another, and images of them started elsewhere. A model
+   that was counted in is no computer either. */
+static bool is_of_this_computer(const struct fm_machine_info *machine)
+{
+    struct fm_machine_info here;
+    fm_computer_name(here.name, sizeof here.name);
+    fm_computer_arch(here.arch, sizeof here.arch);
+    return strcmp(machine->kind, "native") == 0 && !machine->counters.alone &&
+           strcmp(machine->name, here.name) == 0 && strcmp(machine->arch, here.arch) == 0 &&
+           machine->page_size == (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static struct fathom_result *refuse_foreign(struct fathom_result *result, const char *path,
+                                            struct fathom_error *err)
+{
+    struct fm_error inner;
+    fathom_result_free(result);
+    fm_fail(&inner, FM_ERR_USAGE, "%s: is a result of another computer: remove it",
+            fm_short_path(path));
+    fm_api_fail(err, &inner);
+    return NULL;
 }
 
 struct fathom_result *fathom_kept(const struct fathom_options *options, struct fathom_error *err)
@@ -61,6 +95,8 @@ struct fathom_result *fathom_kept(const struct fathom_options *options, struct f
         *err = outer;
         err->code = access(path, F_OK) == 0 ? outer.code : FATHOM_NOT_KEPT;
     }
+    if (result && !is_of_this_computer(&result->result.machine))
+        return refuse_foreign(result, path, err);
     return result;
 }
 
@@ -105,7 +141,8 @@ static bool says_much_less(const struct fathom_result *result, const char *path)
     struct fm_result before;
     if (!fm_result_read(path, &before, NULL))
         return false;
-    const bool less = determined(&result->result) * 5 < determined(&before) * 4;
+    const bool less = is_of_this_computer(&before.machine) &&
+                      determined(&result->result) * 5 < determined(&before) * 4;
     fm_result_free(&before);
     return less;
 }
@@ -114,8 +151,7 @@ static bool keep(const struct fathom_result *result, const struct fathom_options
                  struct fm_error *err)
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    /* A model that was counted in is no computer either. */
-    if (strcmp(result->result.machine.kind, "native") != 0 || result->result.machine.counters.alone)
+    if (!is_of_this_computer(&result->result.machine))
         return fm_fail(err, FM_ERR_USAGE, "cache: the result is not of this computer");
     if (!is_whole(result, options))
         return fm_fail(err, FM_ERR_USAGE, "cache: the result is not of a whole survey");

@@ -40,7 +40,9 @@ ok "a described machine is not kept" [ ! -e "$XDG_CACHE_HOME" ]
 run get cpu.cycle_time --budget 0.2
 ok "without a result it measures" [ "$code" = 0 -o "$code" = 1 ]
 ok "what ran out of time is not kept" [ ! -e "$XDG_CACHE_HOME" ]
-jq '.machine.kind = "native" | .machine.name = "This one" | .findings |= map(if .property == "l1d.capacity"
+run survey --only cycle --format json
+cp out here.json
+jq --slurpfile here here.json '.machine = $here[0].machine | .findings |= map(if .property == "l1d.capacity"
     then .value = 12345 else . end)' small.json >native.json
 "$keep_result" native.json
 run get l1d.capacity l1d.line
@@ -55,6 +57,21 @@ ok "a survey of less does not replace it" [ "$(cat out)" = 12345 ]
 run survey --budget 0.001 --format csv
 run get l1d.capacity
 ok "nor does one that ran out of time" [ "$(cat out)" = 12345 ]
+# A cache folder that came from elsewhere, or holds what is no result.
+kept=$(ls "$XDG_CACHE_HOME"/fathom/*.json)
+jq '.machine.name = "Another one"' native.json >"$kept"
+run get l1d.capacity --budget 0.2 --quiet
+ok "another machine's result is not this one's" sh -c '! grep -q 12345 out'
+"$keep_result" native.json
+run get l1d.capacity
+ok "and gives way to it" [ "$(cat out)" = 12345 ]
+rm "$kept"
+mkfifo "$kept"
+timeout 60 "$fathom" get cpu.cycle_time --budget 0.2 >out 2>err
+code=$?
+ok "nor is a pipe waited for" [ "$code" -lt 2 -a -p "$kept" ]
+rm "$kept"
+"$keep_result" native.json
 run get cpu.cycle_time --refresh --budget 0.2
 ok "--refresh measures" [ "$(cat out)" != "$(jq '.findings[] | select(.property == "cpu.cycle_time").value' native.json)" ]
 ok "nothing else lies there" [ "$(ls "$XDG_CACHE_HOME/fathom" | wc -l)" = 1 ]

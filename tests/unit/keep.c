@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "api/handles.h"
 #include "claims/fingerprint.h"
 #include "fathom.h"
 #include "fake_tree.h"
+#include "machine/native/computer.h"
 
 static const char cpuinfo[] = "processor\t: 0\nBogoMIPS\t: 50.00\nCPU part\t: 0xd0c\n\n"
                               "processor\t: 1\nBogoMIPS\t: 50.00\nCPU part\t: 0xd05\n\n";
@@ -69,6 +72,10 @@ static struct fathom_result *sample(const char *file)
     struct fathom_result *result = fathom_result_read(path, &err);
     if (!result)
         fail_msg("%s", err.text);
+    struct fm_machine_info *machine = &result->result.machine;
+    fm_computer_name(machine->name, sizeof machine->name);
+    fm_computer_arch(machine->arch, sizeof machine->arch);
+    machine->page_size = (size_t)sysconf(_SC_PAGESIZE);
     return result;
 }
 
@@ -93,7 +100,7 @@ static void what_is_kept_is_found(void **state)
     /* No survey: this would take longer, and not find what the file says. */
     struct fathom_result *here = fathom_here(options, &err);
     assert_non_null(here);
-    assert_string_equal(fathom_result_machine(here), "seed");
+    assert_true(fathom_number(here, "l1d.capacity", &bytes) && bytes == 65536);
     fathom_result_free(here);
 
     /* Nothing determined is no reason to forget what was. */
@@ -104,6 +111,30 @@ static void what_is_kept_is_found(void **state)
 
     assert_true(fathom_options_set(options, "only", "gap", &err));
     assert_false(fathom_keep(result, options, &err));
+    fathom_options_free(options);
+    fathom_result_free(result);
+    fake_tree_remove(&home);
+}
+
+static void nobody_elses_is_kept(void **state)
+{
+    struct fathom_error err;
+    (void)state;
+    struct fake_tree home = fake_tree_make();
+    setenv("XDG_CACHE_HOME", home.root, 1);
+    struct fathom_options *options = fathom_options_new();
+    struct fathom_result *result = sample("tests/fuzz/corpus/result/one.json");
+    struct fm_machine_info *machine = &result->result.machine, here = *machine;
+    strcpy(machine->name, "seed");
+    assert_false(fathom_keep(result, options, &err));
+    *machine = here;
+    strcpy(machine->arch, "any");
+    assert_false(fathom_keep(result, options, &err));
+    *machine = here;
+    strcpy(machine->kind, "simulated");
+    assert_false(fathom_keep(result, options, &err));
+    *machine = here;
+    assert_true(fathom_keep(result, options, &err));
     fathom_options_free(options);
     fathom_result_free(result);
     fake_tree_remove(&home);
@@ -132,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_computer_is_known_again),
         cmocka_unit_test(what_is_kept_is_found),
+        cmocka_unit_test(nobody_elses_is_kept),
         cmocka_unit_test(without_a_folder_there_is_an_error),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
