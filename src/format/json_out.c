@@ -41,7 +41,7 @@ static size_t character(const unsigned char *text)
     } forms[] = {
         /* The second byte's range keeps out overlong forms, surrogates and what is past U+10FFFF.
          */
-        {0x20, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
         {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
         {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
     };
@@ -59,15 +59,33 @@ static size_t character(const unsigned char *text)
     return 0;
 }
 
+/* The code point of a character of up to three bytes; 0 of longer ones. */
+static unsigned code_point(const unsigned char *text, size_t length)
+{
+    if (length == 2)
+        return (text[0] & 0x1fu) << 6 | (text[1] & 0x3fu);
+    if (length == 3)
+        return (text[0] & 0x0fu) << 12 | (text[1] & 0x3fu) << 6 | (text[2] & 0x3fu);
+    return length == 1 ? text[0] : 0;
+}
+
+/* What changes how a terminal or an editor shows the rest: controls, and marks of direction. */
+static bool is_hidden(unsigned code)
+{
+    return (code >= 0x01 && code < 0x20) || (code >= 0x7f && code <= 0x9f) ||
+           (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 static void write_string(FILE *stream, const char *text)
 {
     fputc('"', stream);
     while (*text) {
         const size_t length = character((const unsigned char *)text);
+        const unsigned code = code_point((const unsigned char *)text, length);
         if (*text == '"' || *text == '\\')
             fprintf(stream, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            fprintf(stream, "\\u%04x", *text);
+        else if (is_hidden(code))
+            fprintf(stream, "\\u%04x", code);
         else if (length)
             fwrite(text, 1, length, stream);
         else

@@ -149,6 +149,8 @@ static void odd_text_and_numbers_stay_valid(void **state)
     struct fm_result r;
     build(&r);
     strcpy(r.machine.name, "\xff\xc3 \xed\xa0\x80 \xe2\x82\xac \x1b[31m");
+    strcpy(r.machine.arch,
+           "\xc2\x80\xc2\x9f\xc2\xa0\xe2\x80\xa9\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xaa\x7f");
     r.machine.cpu = -1;
     r.findings[0].high = fm_number(INFINITY);
     /* A comma as decimal point would not be JSON. */
@@ -156,11 +158,13 @@ static void odd_text_and_numbers_stay_valid(void **state)
     char *text = fm_result_to_json(&r, "0.1.0");
     setlocale(LC_ALL, "C");
     has(text, "\"\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd \xe2\x82\xac \\u001b[31m\"");
+    has(text, "\"\\u0080\\u009f\xc2\xa0\xe2\x80\xa9\\u202e\\u2066\xe2\x81\xaa\\u007f\"");
     has(text, "\"cpu\": null");
     has(text, "\"high\": null");
     struct fm_result back;
     assert_true(fm_result_from_json(text, strlen(text), "r.json", &back, NULL));
     assert_int_equal(back.machine.cpu, -1);
+    assert_string_equal(back.machine.arch, r.machine.arch);
     fm_result_free(&back);
     free(text);
     fm_result_free(&r);
