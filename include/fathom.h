@@ -362,6 +362,8 @@ struct fathom_shelf *fathom_shelf_open(const struct fathom_options *options,
                                        struct fathom_error *err);
 size_t fathom_shelf_count(const struct fathom_shelf *shelf);
 struct fathom_shelf_entry fathom_shelf_at(const struct fathom_shelf *shelf, size_t index);
+/* What is wrong with a file of the folder that is left out; NULL past the last of them. */
+const char *fathom_shelf_complaint(const struct fathom_shelf *shelf, size_t index);
 /* The shelf as a table that the caller frees. */
 char *fathom_shelf_text(const struct fathom_shelf *shelf, const struct fathom_look *look,
                         struct fathom_error *err);

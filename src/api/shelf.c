@@ -21,6 +21,8 @@ struct entry {
 struct fathom_shelf {
     struct entry *entries;
     size_t count;
+    struct fathom_error *complaints; /* about files that are none */
+    size_t complaint_count;
 };
 
 const char *fm_api_machines_folder(const struct fathom_options *options)
@@ -61,17 +63,32 @@ static bool fill_entry(struct entry *entry, const char *folder, const char *file
     return true;
 }
 
+static void empty_entry(struct entry *entry)
+{
+    free(entry->name);
+    free(entry->file);
+    *entry = (struct entry){0};
+}
+
+/* A file that is no machine does not hide the others. */
 static bool fill_shelf(struct fathom_shelf *shelf, const char *folder, struct dirent **names,
                        size_t count, struct fm_error *err)
 {
     shelf->entries = calloc(count + 1, sizeof *shelf->entries);
-    if (!shelf->entries)
+    shelf->complaints = calloc(count + 1, sizeof *shelf->complaints);
+    if (!shelf->entries || !shelf->complaints)
         return fm_fail(err, FM_ERR_NO_MEMORY, "memory: there is none left");
-    for (shelf->count = 0; shelf->count < count; shelf->count++)
-        if (!fill_entry(&shelf->entries[shelf->count], folder, names[shelf->count]->d_name, err)) {
-            shelf->count++; /* the last one holds memory too */
-            return false;
+    for (size_t i = 0; i < count; i++) {
+        struct entry *entry = &shelf->entries[shelf->count];
+        if (fill_entry(entry, folder, names[i]->d_name, err)) {
+            shelf->count++;
+            continue;
         }
+        empty_entry(entry);
+        if (err->code == FM_ERR_NO_MEMORY)
+            return false;
+        fm_api_fail(&shelf->complaints[shelf->complaint_count++], err);
+    }
     return true;
 }
 
@@ -118,14 +135,18 @@ struct fathom_shelf_entry fathom_shelf_at(const struct fathom_shelf *shelf, size
                                        entry->file};
 }
 
+const char *fathom_shelf_complaint(const struct fathom_shelf *shelf, size_t index)
+{
+    return index < shelf->complaint_count ? shelf->complaints[index].text : NULL;
+}
+
 void fathom_shelf_free(struct fathom_shelf *shelf)
 {
     if (!shelf)
         return;
-    for (size_t i = 0; i < shelf->count; i++) {
-        free(shelf->entries[i].name);
-        free(shelf->entries[i].file);
-    }
+    for (size_t i = 0; i < shelf->count; i++)
+        empty_entry(&shelf->entries[i]);
     free(shelf->entries);
+    free(shelf->complaints);
     free(shelf);
 }

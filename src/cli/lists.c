@@ -23,6 +23,16 @@ int fm_run_probes(struct fm_request *request)
     return deliver_and_free(fathom_probes_text(why, &look, &err), &err);
 }
 
+/* The others are listed all the same. */
+static int complain_of_files(const struct fathom_shelf *shelf)
+{
+    int code = FM_EXIT_ANSWERED;
+    const char *complaint;
+    for (size_t i = 0; (complaint = fathom_shelf_complaint(shelf, i)) != NULL; i++)
+        code = fm_complain(FM_EXIT_USAGE, "%s", complaint);
+    return code;
+}
+
 int fm_run_machines(struct fm_request *request)
 {
     const struct fathom_look look = fm_look_of_output(request);
@@ -31,7 +41,8 @@ int fm_run_machines(struct fm_request *request)
 
     if (!shelf)
         return fm_complain_error(&err);
-    const int code = deliver_and_free(fathom_shelf_text(shelf, &look, &err), &err);
+    const int delivered = deliver_and_free(fathom_shelf_text(shelf, &look, &err), &err);
+    const int code = complain_of_files(shelf);
     fathom_shelf_free(shelf);
-    return code;
+    return delivered != FM_EXIT_ANSWERED ? delivered : code;
 }

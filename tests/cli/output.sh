@@ -135,6 +135,16 @@ FATHOM_MACHINES=$data/good "$fathom" machines >out 2>err
 ok "machines of another folder" has '^small .*L1d 4K, L2 64K'
 FATHOM_MACHINES=$data/good "$fathom" survey --machine small --only cycle --format json >out 2>err
 ok "a machine by its bare name" cmp -s out one.json
+mkdir shelf
+cp "$data"/good/*.yaml shelf
+cp "$data/bad/deep.yaml" shelf/a.yaml
+echo 'name: x' >shelf/z.yaml
+FATHOM_MACHINES=$data/good "$fathom" machines >all 2>err
+FATHOM_MACHINES=shelf "$fathom" machines >out 2>err
+code=$?
+ok "a bad file hides no other" cmp -s out all
+ok "each is complained about" [ "$code" = 2 -a "$(grep -c '^fathom: shelf/[az].yaml:[0-9]*: ' err)" = 2 -a \
+    "$(wc -l <err)" = 2 ]
 FATHOM_MACHINES=nowhere "$fathom" machines >out 2>err
 code=$?
 ok "a folder that is not there" one_line_error 2 'nowhere'

@@ -251,6 +251,7 @@ static void what_there_is_can_be_listed(void **state)
     assert_non_null(shelf);
     assert_int_equal(fathom_shelf_count(shelf), 3);
     const struct fathom_shelf_entry small = fathom_shelf_at(shelf, 1);
+    assert_null(fathom_shelf_complaint(shelf, 0));
     assert_string_equal(small.name, "small");
     assert_string_equal(small.title, "Small test machine");
     assert_string_equal(small.caches, "L1d 4K, L2 64K");
@@ -261,6 +262,17 @@ static void what_there_is_can_be_listed(void **state)
     fathom_options_free(options);
 
     options = options_with("machines", path("tests/data/bad"));
+    shelf = fathom_shelf_open(options, &err);
+    assert_non_null(shelf);
+    assert_int_equal(fathom_shelf_count(shelf), 0);
+    size_t complaints = 0;
+    while (fathom_shelf_complaint(shelf, complaints))
+        complaints++;
+    assert_true(complaints > 10);
+    fathom_shelf_free(shelf);
+    fathom_options_free(options);
+
+    options = options_with("machines", path("tests/data/none"));
     assert_null(fathom_shelf_open(options, &err));
     assert_int_equal(err.code, FATHOM_USAGE);
     fathom_options_free(options);
