@@ -32,8 +32,10 @@ static const char *const prefetch_words[] = {"next-line", "adjacent-line", "stri
 #define ARRAY(type, member, counter, most)                                                         \
     MEMBER(type, member), .count_offset = offsetof(type, counter), .slots = (most)
 
-/* Kept for later probes: known here, checked where the type is evident, not stored. */
+/* Kept for later probes: known and checked here, not stored. */
 #define LATER .size = 0
+/* What Linux can be built for. */
+#define CPUS_MOST 8192
 
 #define CYCLES      .low = 1e-3, .high = 1e9
 #define ADDED       .low = 0, .high = 1e9
@@ -59,7 +61,7 @@ static const struct fm_field cache_fields[] = {
     {"fp_bypass", FM_FIELD_BOOL, CACHE(fp_bypass)},
     {"store_latency", FM_FIELD_NUMBER, CACHE(store_latency), CYCLES},
     {"streaming_stores", FM_FIELD_COUNT, CACHE(streaming_stores), .low = 1, .high = 0x1p24},
-    {"shared_by", FM_FIELD_ANY, LATER},
+    {"shared_by", FM_FIELD_COUNT, LATER, .low = 1, .high = CPUS_MOST},
     {.key = NULL},
 };
 
@@ -97,7 +99,7 @@ static const struct fm_field noise_fields[] = {
     {"spike_probability", FM_FIELD_NUMBER, TOP(noise.spike_probability), PROBABILITY},
     {"spike_cycles", FM_FIELD_NUMBER, TOP(noise.spike_cycles), .low = 0, .high = 1e12},
     {"pollution", FM_FIELD_NUMBER, TOP(noise.pollution), PROBABILITY},
-    {"timer_ns", FM_FIELD_NUMBER, TOP(noise.timer_ns), .low = 0, .high = 1e9},
+    {"timer_ns", FM_FIELD_NUMBER, TOP(noise.timer_ns), .low = 0, .high = 1e6},
     {"timer_pages", FM_FIELD_COUNT, TOP(noise.timer_pages), .low = 0, .high = 64},
     {.key = NULL},
 };
@@ -143,8 +145,8 @@ static const struct fm_field machine_fields[] = {
     {"btb", FM_FIELD_SOME, ARRAY(struct fm_description, btbs, btb_count, FM_DESCRIBED_BTBS),
      .fields = btb_fields},
     {"op_cache", FM_FIELD_MAP, .fields = op_cache_fields},
-    {"cores", FM_FIELD_ANY, LATER},
-    {"neighbours", FM_FIELD_ANY, LATER},
+    {"cores", FM_FIELD_COUNT, LATER, .low = 1, .high = CPUS_MOST},
+    {"neighbours", FM_FIELD_COUNT, LATER, .low = 0, .high = CPUS_MOST},
     {.key = NULL},
 };
 

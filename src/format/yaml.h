@@ -18,14 +18,13 @@ enum fm_field_kind {
     FM_FIELD_WAYS,   /* a count, or "full", which is stored as FM_WAYS_FULL */
     FM_FIELD_NUMBER, /* "2.5" */
     FM_FIELD_BOOL,
-    FM_FIELD_WORD,   /* one of `words`; its place in the list is stored */
-    FM_FIELD_WORDS,  /* a list of `words`; bit i is set for word i */
-    FM_FIELD_SIZES,  /* a list of sizes; their number goes to count_offset */
-    FM_FIELD_MAP,    /* another table of fields */
-    FM_FIELD_MAPS,   /* a list of such; their number goes to count_offset */
-    FM_FIELD_SOME,   /* the same, and one alone needs no list */
-    FM_FIELD_POLICY, /* a word of core/replacement.h; its enum is stored */
-    FM_FIELD_ANY     /* kept for later: known, neither checked nor stored */
+    FM_FIELD_WORD,  /* one of `words`; its place in the list is stored */
+    FM_FIELD_WORDS, /* a list of `words`; bit i is set for word i */
+    FM_FIELD_SIZES, /* a list of sizes; their number goes to count_offset */
+    FM_FIELD_MAP,   /* another table of fields */
+    FM_FIELD_MAPS,  /* a list of such; their number goes to count_offset */
+    FM_FIELD_SOME,  /* the same, and one alone needs no list */
+    FM_FIELD_POLICY /* a word of core/replacement.h; its enum is stored */
 };
 
 #define FM_WAYS_FULL UINT32_MAX

@@ -201,8 +201,6 @@ static bool read_value(struct fm_yaml *yaml, const yaml_node_t *node, const char
                        const struct fm_field *field, void *out)
 {
     switch (field->kind) {
-    case FM_FIELD_ANY:
-        return true;
     case FM_FIELD_MAP:
         return read_map(yaml, node, path, field->fields, (char *)out + field->offset);
     case FM_FIELD_SOME:
