@@ -99,6 +99,39 @@ static void few_placements_do_not(void **state)
     assert_true(fabs(interval[0] / BEGINS - 1.15) < 1e-9);
 }
 
+static bool tell(unsigned placements, double interval[3])
+{
+    struct fm_fitted fitted;
+    struct fm_lab *lab = lab_of(placements, &fitted);
+    const bool told = fm_crossing_by_readings(lab, &fitted, 0, interval);
+    free(lab);
+    return told;
+}
+
+/* On both sides of where one in twenty misses, the nearer the more placements there are. */
+static void readings_tell_by_themselves(void **state)
+{
+    (void)state;
+    double some[3], many[3], all[3];
+    assert_true(tell(60, some) && tell(600, many) && tell(10000, all));
+    const double *const told[] = {some, many, all};
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(told[i][1] < BEGINS && BEGINS < told[i][2]);
+        assert_true(told[i][1] <= told[i][0] && told[i][0] <= told[i][2]);
+    }
+    assert_true(some[2] / some[1] > many[2] / many[1]);
+    assert_true(many[2] / many[1] >= all[2] / all[1]);
+    assert_true(fabs(log(all[0] / BEGINS)) < 0.02);
+}
+
+/* One reading of each footprint says nothing of how far the next one would be off. */
+static void single_readings_tell_nothing(void **state)
+{
+    (void)state;
+    double interval[3];
+    assert_false(tell(1, interval));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +140,8 @@ int main(void)
         cmocka_unit_test(what_agrees_stays),
         cmocka_unit_test(who_differ_are_less_sure),
         cmocka_unit_test(few_placements_do_not),
+        cmocka_unit_test(readings_tell_by_themselves),
+        cmocka_unit_test(single_readings_tell_nothing),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
