@@ -9,6 +9,7 @@
 #include "probe/capacity.h"
 #include "probe/edge.h"
 #include "probe/fit.h"
+#include "probe/placements.h"
 #include "probe/probe.h"
 
 /* A rise from the miss ratio to all but it that is no sharp one's. */
@@ -170,8 +171,9 @@ static bool report(struct fm_lab *lab, struct fm_edge *edge, struct fm_error *er
     const double at = fmin(edge->crossing.at, fm_edge_onset(edge));
     double interval[] = {at, low, high};
     /* The few placements that an edge is looked for on may be lucky alike, and who else uses an
-       outer level does not come and go while that takes place. */
-    if (lab->known.scattered && edge->level > 0)
+       outer level does not come and go while that takes place: where pages were not seen to leave
+       it where it is, it is no sharp one. */
+    if (lab->known.scattered && edge->level > 0 && !fm_rise_stays(lab, edge->level))
         widen_by(interval, BY_LUCK);
     report_capacity(lab, edge->level, interval, "swept");
     return true;

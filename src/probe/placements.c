@@ -421,18 +421,33 @@ static bool is_moved(const struct fm_walk_point *point)
     return spread > MOVED * (mean + point->tlb_ns);
 }
 
-bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)
+/* Points of the rise after a level that were read on several placements, and how many of these they
+   move. */
+static void count_moved(const struct fm_lab *lab, size_t level, size_t *moved, size_t *all)
 {
     const struct fm_walk *walk = &lab->walk;
     const struct fm_known_level *here = &lab->known.levels[level], *next = here + 1;
-    size_t moved = 0, all = 0;
+    *moved = *all = 0;
     for (size_t i = 0; i < walk->count; i++) {
         const struct fm_walk_point *point = &walk->points[i];
         const double bytes = (double)point->bytes;
         if (bytes < here->flat_to || bytes > next->flat_from || point->placements < 2)
             continue;
-        all++;
-        moved += is_moved(point);
+        ++*all;
+        *moved += is_moved(point);
     }
+}
+
+bool fm_rise_is_soft(const struct fm_lab *lab, size_t level)
+{
+    size_t moved, all;
+    count_moved(lab, level, &moved, &all);
     return 2 * moved > all;
+}
+
+bool fm_rise_stays(const struct fm_lab *lab, size_t level)
+{
+    size_t moved, all;
+    count_moved(lab, level, &moved, &all);
+    return all > 0 && 2 * moved <= all;
 }

@@ -17,7 +17,8 @@ bool fm_repeat_on_fresh_pages(struct fm_lab *lab, struct fm_error *err);
    when all was repeated. */
 bool fm_sample_new_beginnings(struct fm_lab *lab, struct fm_error *err);
 
-/* Whether page placement moves the rise after a level. */
+/* Whether page placement moves the rise after a level; and whether it was seen not to. */
 bool fm_rise_is_soft(const struct fm_lab *lab, size_t level);
+bool fm_rise_stays(const struct fm_lab *lab, size_t level);
 
 #endif
