@@ -147,24 +147,25 @@ UNCHECKED void fm_walk_store(struct fm_walk *walk, const uint64_t *values, uint6
     }
 }
 
-UNCHECKED void fm_walk_flush(struct fm_walk *walk, uint64_t references)
+static inline UNCHECKED __attribute__((always_inline)) void
+flush_by(void (*flush)(const void *address), struct fm_walk *walk, uint64_t references)
 {
     for (uint64_t left = references; left;) {
         size_t end;
         for (size_t i = stretch(walk, &left, &end); i < end; i++)
-            fm_flush((const void *)(uintptr_t)word_at(walk, i));
+            flush((const void *)(uintptr_t)word_at(walk, i));
     }
     fm_flush_done();
 }
 
+UNCHECKED void fm_walk_flush(struct fm_walk *walk, uint64_t references)
+{
+    flush_by(fm_flush, walk, references);
+}
+
 static UNCHECKED void flush_at_once(struct fm_walk *walk, uint64_t references)
 {
-    for (uint64_t left = references; left;) {
-        size_t end;
-        for (size_t i = stretch(walk, &left, &end); i < end; i++)
-            fm_flush_at_once((const void *)(uintptr_t)word_at(walk, i));
-    }
-    fm_flush_done();
+    flush_by(fm_flush_at_once, walk, references);
 }
 
 fm_walk_flusher *fm_walk_flusher_here(void)
