@@ -94,8 +94,8 @@ static void report_capacity(struct fm_lab *lab, size_t index, const double inter
                  "use this cache");
 }
 
-/* Of knees that describe a walk badly many do as well, and lie far apart: what readings tell alone
-   counts where it is surer. */
+/* Of knees that describe a walk badly many do as well, and lie far apart: the range that readings
+   tell alone counts where it is surer, and what knees tell within it. */
 static void tell_by_readings(struct fm_lab *lab, const struct fm_fitted *fitted, size_t index,
                              double haste, double interval[3], const char **method)
 {
@@ -105,6 +105,8 @@ static void tell_by_readings(struct fm_lab *lab, const struct fm_fitted *fitted,
     widen_by(told, haste);
     if (told[2] * interval[1] >= interval[2] * told[1])
         return;
+    if (interval[0] > told[1] && interval[0] < told[2])
+        told[0] = interval[0];
     memcpy(interval, told, sizeof told);
     *method = "swept";
 }
@@ -137,7 +139,8 @@ bool fm_report_fitted(struct fm_lab *lab, size_t index, struct fm_error *err)
     const char *method = "knees";
     fm_hold_to_readings(lab, &fitted, index, interval);
     widen_by(interval, off);
-    if (index > 0 && !hidden && (rough || interval[2] > WIDE * interval[1]))
+    const double wide = interval[2] / interval[1];
+    if (index > 0 && !hidden && (wide > TOO_WIDE || (rough && wide > WIDE)))
         tell_by_readings(lab, &fitted, index, haste, interval, &method);
     /* Where all misses already, the knee that was fitted is that of another level. */
     if (interval[0] > level->rise_to) {
