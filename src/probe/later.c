@@ -108,8 +108,9 @@ static bool find_move(struct fm_lab *lab, struct reading *last, double *move, st
     return true;
 }
 
-/* Where memory is read again: no further within its plateau than need be, since that takes long, and
-   far from its beginning, which is another moment by moment where strangers share the last level. */
+/* Where memory is read again: no further within its plateau than need be, since that takes long,
+   and far from its beginning, which is another moment by moment where strangers share the last
+   level. */
 static double within_memory(const struct fm_known_level *memory)
 {
     return fmin(WELL_WITHIN * memory->flat_from, sqrt(memory->flat_from * memory->flat_to));
