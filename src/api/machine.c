@@ -336,8 +336,7 @@ static double pace_of(const struct fathom_machine *machine, const struct fathom_
    would be its beginning, which tells nothing yet. */
 static enum fm_effort effort_of(const struct fm_survey_options *options)
 {
-    const bool brief =
-        options->pace_s > 0 && options->budget_s > 0 && options->budget_s <= QUICK_S;
+    const bool brief = options->pace_s > 0 && options->budget_s > 0 && options->budget_s <= QUICK_S;
     return brief && options->effort == FM_NORMAL ? FM_QUICK : options->effort;
 }
 

@@ -41,8 +41,8 @@ uint64_t fm_walk_load_dependent(struct fm_walk *walk, uint64_t references);
 void fm_walk_store(struct fm_walk *walk, const uint64_t *values, uint64_t references);
 void fm_walk_flush(struct fm_walk *walk, uint64_t references);
 
-/* The way to flush a walk that takes the least on this processor: where flushes do not wait for each
-   other a fortieth. To ask takes long on a virtual machine. */
+/* The way to flush a walk that takes the least on this processor: where flushes do not wait for
+   each other a fortieth. To ask takes long on a virtual machine. */
 typedef void fm_walk_flusher(struct fm_walk *walk, uint64_t references);
 fm_walk_flusher *fm_walk_flusher_here(void);
 
